@@ -42,41 +42,12 @@ PATHS: Sequence[str] = (
     "docs",
     "pyproject.toml",
     "stream_lsh",
-    "tests/__init__.py",
-    "tests/asyncapi.py",
-    "tests/chaos",
-    "tests/conformance",
-    "tests/conftest.py",
-    "tests/corpora",
-    "tests/deployment.py",
-    "tests/embedded",
-    "tests/evaluation",
-    "tests/families.py",
-    "tests/fuzz",
-    "tests/golden",
-    "tests/kafka",
-    "tests/ledger_histories.py",
-    "tests/ledger_identities.py",
-    "tests/ledger_inside.py",
-    "tests/ledger_oracle.py",
-    "tests/pages.py",
-    "tests/simulation",
-    "tests/statistical",
-    "tests/storage",
-    "tests/streamed.py",
-    "tests/test_architecture.py",
-    "tests/test_asyncapi.py",
-    "tests/test_deploy.py",
-    "tests/test_docs.py",
-    "tests/test_extras.py",
-    "tests/texts.py",
-    "tests/theory",
-    "tests/unit/ledger",
+    "tests",
 )
 """The paths that are checked."""
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _TEST_ID = re.compile(r"`tests/[^`]*::[^`]*`")
-_STAYS = re.compile(r'"said": |"told_|\{seed\} telling"')
+_STAYS = re.compile(r'"said"|"told_|\{seed\} telling"')
 """A key of `explain --json`, names of golden files, and the seed of a random generator of the simulation: they stay."""
 _UNCHECKED = ("CHANGELOG.md", "tests/test_language.py", "tests/test_public_api.py")
 """Left out here and not in the pathspec: git 2.39 drops files for exclusions that are shorter than the path."""

@@ -49,7 +49,7 @@ def brute_force(texts: dict[str, str], threshold: float, measure: Measure) -> li
     return found
 
 
-def told(pairs: list[Match]) -> list[tuple[str, str, float, int, int]]:
+def as_tuples(pairs: list[Match]) -> list[tuple[str, str, float, int, int]]:
     return [(pair.left, pair.right, pair.similarity, pair.shared, pair.union) for pair in pairs]
 
 
@@ -59,7 +59,7 @@ def test_all_pairs_are_those_of_the_brute_force(threshold: float, measure: Measu
     texts = texts_at_random(seed)
     expected = brute_force(texts, threshold, measure)
     documents = [Document(id, text) for id, text in texts.items()]
-    assert told([*all_pairs(documents, threshold, measure=measure)]) == expected
+    assert as_tuples([*all_pairs(documents, threshold, measure=measure)]) == expected
     assert expected, "a threshold that nothing reaches shows nothing"
 
 
@@ -68,7 +68,7 @@ def test_pairs_made_a_few_left_documents_at_a_time_are_the_same(rows: int, seed:
     texts = texts_at_random(seed, 40)
     with AllPairs(0.5, rows=rows) as pairs:
         pairs.add(Document(id, text) for id, text in texts.items())
-        found = told([*pairs.matches()])
+        found = as_tuples([*pairs.matches()])
     assert found == brute_force(texts, 0.5, JACCARD)
     assert pairs.candidates >= len(found) > 0
 
@@ -99,7 +99,7 @@ def test_a_later_document_replaces_the_one_before_and_one_without_a_text_deletes
     assert [*all_pairs(given, 0.5)] == [Match("a", "d", 1.0, 4, 4, 1, 7)]
 
 
-def test_containment_tells_the_sizes_of_both() -> None:
+def test_the_sizes_of_both_documents_are_known_under_containment() -> None:
     given = [Document("a", "one two three four five"), Document("b", "one two three four five six seven")]
     [pair] = all_pairs(given, 0.9, measure=Containment(2.0))
     assert (pair.similarity, pair.left_shingles, pair.right_shingles) == (1.0, 3, 5)
@@ -110,7 +110,7 @@ def test_no_documents_and_empty_ones_have_no_pairs() -> None:
     assert [*all_pairs([Document("a", ""), Document("b", ""), Document("c", "...")], 0.5)] == []
 
 
-def test_other_shingles_are_compared_as_asked() -> None:
+def test_the_given_shingles_are_compared() -> None:
     [pair] = all_pairs([Document("a", "abcab"), Document("b", "abc")], 0.5, "char:2")
     assert (pair.similarity, pair.shared, pair.union) == (2 / 3, 2, 3)
 
@@ -126,7 +126,7 @@ def test_too_little_memory_is_refused() -> None:
         Engine(1000)
 
 
-def test_without_the_engine_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_engine_the_error_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(ConfigError, match=r'all pairs need DuckDB: pip install "stream_lsh\[allpairs\]"'):
         AllPairs(0.5)
@@ -137,7 +137,7 @@ def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
         Engine(folder=str(tmp_path / "nowhere"))
 
 
-def test_what_does_not_fit_goes_to_the_folder_and_away_again(tmp_path: Path) -> None:
+def test_data_beyond_the_memory_are_kept_in_the_folder_and_deleted_again(tmp_path: Path) -> None:
     numbers = np.random.default_rng(1).integers(0, 1 << 63, 12_000_000, np.uint64)
     with Engine(LEAST_MEMORY, str(tmp_path), threads=1) as engine:
         engine.run("CREATE TABLE numbers (n UBIGINT)")
@@ -150,13 +150,13 @@ def test_what_does_not_fit_goes_to_the_folder_and_away_again(tmp_path: Path) -> 
     assert os.listdir(tmp_path) == []
 
 
-def test_memory_that_is_too_little_for_a_query_is_told(tmp_path: Path) -> None:
+def test_too_little_memory_for_a_query_is_reported(tmp_path: Path) -> None:
     with Engine(LEAST_MEMORY, str(tmp_path)) as engine, pytest.raises(ConfigError, match="too little here; give more"):
         engine.run("CREATE TABLE one AS SELECT list(range) AS all_of_them FROM range(50000000)")
 
 
 class Bell(BaseException):
-    """What the signal of a timer raises."""
+    """The exception that the signal handler of a timer raises."""
 
 
 def ring(*_: object) -> None:

@@ -101,21 +101,21 @@ def test_groups_are_what_matches_connect_the_largest_first() -> None:
     assert len(matches) == 4
 
 
-def test_what_cannot_be_parsed_is_compared_as_a_whole() -> None:
+def test_unparsable_source_is_compared_as_a_whole() -> None:
     broken = TOTAL.replace("def total", "def def total")
     (match,) = code(("a.py", broken), ("b.py", broken)).matches()
     assert match.left.name == match.right.name == ""
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [({"threshold": 0}, "threshold"), ({"run": 0}, "did you mean"), ({"least_tokens": 0}, "least_tokens")],
 )
-def test_settings_that_cannot_be_are_told_before_the_first_source(settings: dict[str, Any], told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
+def test_invalid_settings_are_rejected_before_the_first_source(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         DuplicateCode(**settings)
 
 
-def test_a_language_that_does_not_exist_is_told() -> None:
+def test_an_unknown_language_is_rejected() -> None:
     with pytest.raises(ConfigError, match="'python'"):
         DuplicateCode().add("a.py", "x", "pyton")

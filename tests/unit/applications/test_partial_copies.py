@@ -1,4 +1,4 @@
-"""Partial copies in memory: shares exact, sources apart, what was removed is gone."""
+"""Partial copies in memory: exact shares, separate sources, and removal."""
 
 import random
 
@@ -54,7 +54,7 @@ def test_the_bounds_are_met_exactly() -> None:
         assert len(copies.find()) == count
 
 
-def test_what_many_texts_have_does_not_count() -> None:
+def test_common_text_does_not_count() -> None:
     task = own(99, 80)
     copies = PartialCopies(most_holders=3)
     for number in range(3):
@@ -64,7 +64,7 @@ def test_what_many_texts_have_does_not_count() -> None:
     assert copies.find() == []
 
 
-def test_what_two_sources_share_is_of_no_interest() -> None:
+def test_passages_shared_by_sources_only_are_not_reported() -> None:
     passage = own(99, 100)
     copies = PartialCopies()
     copies.add("a", with_passage(1, passage), source=True)
@@ -91,7 +91,7 @@ def test_replaced_and_removed_texts_are_forgotten() -> None:
     assert (len(copies), "a" in copies, "c" in copies) == (2, True, False)
 
 
-def test_passages_can_be_asked_for_after_more_was_added() -> None:
+def test_passages_are_available_after_more_texts_were_added() -> None:
     passage = own(99, 100)
     copies = PartialCopies()
     copies.add("a", with_passage(1, passage))
@@ -109,9 +109,13 @@ def test_empty_texts_and_no_texts_have_no_copies() -> None:
     assert copies.find() == []
 
 
-def test_settings_that_cannot_be_are_told_all_at_once() -> None:
-    with pytest.raises(ConfigError) as told:
+def test_invalid_settings_are_reported_all_at_once() -> None:
+    with pytest.raises(ConfigError) as caught:
         PartialCopies(least_share=0, least_shared=0, most_holders=1)
-    assert [problem.split(":")[0] for problem in told.value.problems] == ["least_share", "least_shared", "most_holders"]
+    assert [problem.split(":")[0] for problem in caught.value.problems] == [
+        "least_share",
+        "least_shared",
+        "most_holders",
+    ]
     with pytest.raises(InputError):
         PartialCopies().add("", "text")

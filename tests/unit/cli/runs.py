@@ -1,4 +1,4 @@
-"""Running the command, in a process of its own or in this one, and what it is fed."""
+"""Runs of the command, in a process of its own or in this one, and its inputs."""
 
 import gc
 import io
@@ -15,13 +15,13 @@ from unittest.mock import patch
 from stream_lsh.cli.main import main
 from tests.evaluation.oracles import jaccard, word_windows
 
-STORY = "the minister said on monday that the bridge would be closed for repairs until the end of the month"
+STORY = "the minister held on monday that the bridge would be closed for repairs until the end of the month"
 EDITED = STORY.replace("monday", "tuesday")
 OTHER = "quarterly figures of the shipping company were better than analysts had expected in spring"
 
 
 class Run:
-    """What a run of the command left behind."""
+    """The exit code and the output of a run of the command."""
 
     def __init__(self, done: "subprocess.CompletedProcess[bytes]") -> None:
         self.code = done.returncode
@@ -37,7 +37,7 @@ class Run:
 def own_process(
     *arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None
 ) -> "subprocess.CompletedProcess[bytes]":
-    """A run in a process of its own, for what concerns signals, pipes, loaded modules and child processes."""
+    """A run in a process of its own, for tests of signals, pipes, loaded modules and child processes."""
     command = [sys.executable, "-m", "stream_lsh", *map(str, arguments)]
     return subprocess.run(command, input=stdin, capture_output=True, check=False, cwd=cwd)  # noqa: S603
 

@@ -1,6 +1,6 @@
 """The pages in docs/reference/commands are generated from the parsers of the commands.
 
-python -m tests.unit.cli.test_command_pages      writes the pages anew
+python -m tests.unit.cli.test_command_pages      writes the pages again
 """
 
 import argparse
@@ -93,9 +93,9 @@ def _escaped(text: str) -> str:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_page_of_a_command_is_what_its_parser_says(command: str) -> None:
+def test_the_page_of_a_command_is_generated_from_its_parser(command: str) -> None:
     shown = (FOLDER / f"{command}.md").read_text()
-    assert shown == page(command), "write it anew: python -m tests.unit.cli.test_command_pages"
+    assert shown == page(command), "write it again: python -m tests.unit.cli.test_command_pages"
 
 
 def test_there_is_a_page_for_each_command_and_no_other() -> None:

@@ -1,4 +1,4 @@
-"""The command itself: which commands there are, and what wrong use gets told."""
+"""The command itself: its subcommands, and its answers to wrong use."""
 
 import re
 import subprocess
@@ -34,12 +34,12 @@ def test_every_command_has_help(name: str) -> None:
     assert out.startswith(f"usage: stream-lsh {name}")
 
 
-def test_the_version_is_told() -> None:
+def test_the_version_is_printed() -> None:
     assert own_process("--version").stdout == own_process("version").stdout != b""
 
 
 @pytest.mark.parametrize(("wrong", "nearest"), [("dedupe", "dedup"), ("Demo", "demo"), ("--dedup", "dedup")])
-def test_an_unknown_command_is_answered_with_the_nearest(wrong: str, nearest: str) -> None:
+def test_an_unknown_command_is_reported_with_the_nearest(wrong: str, nearest: str) -> None:
     code, _, errors = run(wrong)
     assert code == 2
     assert f"did you mean `{nearest}`" in errors
@@ -56,7 +56,7 @@ def test_an_unknown_command_is_answered_with_the_nearest(wrong: str, nearest: st
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
 )
-def test_what_ends_a_command_becomes_an_exit_code_and_a_sentence(
+def test_an_exception_becomes_an_exit_code_and_a_message(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: BaseException, code: int, words: str
 ) -> None:
     def fail(_: list[str]) -> int:

@@ -1,6 +1,6 @@
-"""docs/reference/configuration.md says what the dataclasses say, and its examples are configurations.
+"""The tables of docs/reference/configuration.md match the dataclasses, and its examples are configurations.
 
-python -m tests.unit.config.test_docs      writes the tables anew
+python -m tests.unit.config.test_docs      writes the tables again
 """
 
 import re
@@ -41,7 +41,7 @@ def _row(key: Key) -> str:
 
 
 def written(page: str) -> str:
-    """The page with its tables made anew."""
+    """The page with generated tables."""
     for cls in TABLES:
         mark = f"<!-- keys of {cls.__name__} -->\n"
         assert page.count(mark) == 1, mark
@@ -53,7 +53,7 @@ def written(page: str) -> str:
 
 def test_the_tables_of_the_page_are_those_of_the_dataclasses() -> None:
     page = PAGE.read_text()
-    assert page == written(page), "write them anew: python -m tests.unit.config.test_docs"
+    assert page == written(page), "write them again: python -m tests.unit.config.test_docs"
 
 
 def test_the_page_names_every_unit() -> None:
@@ -69,7 +69,7 @@ def test_the_examples_are_configurations(number: int) -> None:
     parse(examples[number], "example.toml", {})
 
 
-def test_the_mistakes_of_the_page_are_told_like_that() -> None:
+def test_the_mistakes_of_the_page_are_reported_in_its_form() -> None:
     (block,) = re.findall(r"```\n(news\.toml.*?)\n```", PAGE.read_text(), re.DOTALL)
     text = "[pipeline]\nsource = 's'\nname = 'news'\n\n\n\n\n\ntreshold = 1\n\n\nshingles = 'words:3'\n"
     with pytest.raises(ConfigError) as caught:
@@ -77,7 +77,7 @@ def test_the_mistakes_of_the_page_are_told_like_that() -> None:
     assert str(caught.value) == block
 
 
-def test_the_variables_of_the_page_override_what_it_says() -> None:
+def test_the_variables_of_the_page_override_its_values() -> None:
     named = re.findall(r"`STREAM_LSH__([A-Z_]+)` \| `([a-z_]+)`", PAGE.read_text())
     assert len(named) == 5
     values = {"brokers": "a:1", "password": "p", "app_id": "a", "threshold": ".5", "text": "body"}

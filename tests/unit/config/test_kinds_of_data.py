@@ -1,4 +1,4 @@
-"""Pipelines of sets and vectors in the configuration: what they need, and what is of another kind."""
+"""Pipelines of sets and vectors in the configuration: their required keys, and keys of another kind."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def foreign(key: str, kinds: str, kind: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "told"),
+    ("text", "line", "message"),
     [
         # A key of another kind.
         (HEAD, "bag = true", foreign("bag", '"set"', "text")),
@@ -64,14 +64,14 @@ def foreign(key: str, kinds: str, kind: str) -> str:
         (VECTORS, "guards.representative_similarity = 0.5", "guards.representative_similarity: got 0.5, expected at"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_told(text: str, line: str, told: str) -> None:
+def test_a_mistake_is_reported(text: str, line: str, message: str) -> None:
     (found,) = problems(f"{text}{line}\n")
-    assert found.startswith(told)
+    assert found.startswith(message)
 
 
 def test_keys_of_sets_and_vectors_are_refused_among_records() -> None:
-    told = problems(f'{HEAD}kind = "record"\nprofile = "people"\nbag = true\ndistance = 3\n')
-    assert told == [
+    messages = problems(f'{HEAD}kind = "record"\nprofile = "people"\nbag = true\ndistance = 3\n')
+    assert messages == [
         foreign("bag", '"set"', "record"),
         foreign("distance", '"vector"', "record"),
     ]
@@ -93,7 +93,7 @@ def test_each_kind_has_its_scheme_and_settings_of_its_own() -> None:
     assert all(one != other for at, one in enumerate(found) for other in found[:at])
 
 
-def test_vectors_have_defaults_of_their_own_that_say_where_they_come_from() -> None:
+def test_vectors_have_defaults_of_their_own_and_their_origin_is_shown() -> None:
     shown = {one.key: (one.value, one.origin) for one in settings_shown(read(VECTORS))}
     assert shown["pipeline.near.measure"] == ('"cosine"', "kind vector")
     assert shown["pipeline.near.slots"] == ("256", "kind vector")
@@ -103,8 +103,8 @@ def test_vectors_have_defaults_of_their_own_that_say_where_they_come_from() -> N
 
 
 def test_keys_of_another_kind_are_mistakes_even_with_their_default() -> None:
-    assert [told.partition(":")[0] for told in problems(f"{HEAD}bag = false\ndimension = 0\n")] == ["bag", "dimension"]
-    assert [told.partition(":")[0] for told in problems(f"{VECTORS}threshold = 0.8\n")] == ["threshold"]
+    assert [one.partition(":")[0] for one in problems(f"{HEAD}bag = false\ndimension = 0\n")] == ["bag", "dimension"]
+    assert [one.partition(":")[0] for one in problems(f"{VECTORS}threshold = 0.8\n")] == ["threshold"]
     assert read(f"{GRID}bag = false\n").pipelines[0].kind.name == "set"
 
 
@@ -112,10 +112,10 @@ def test_variables_of_another_kind_are_mistakes() -> None:
     environ = {"STREAM_LSH__PIPELINE__NEAR__BAG": "true", "STREAM_LSH__PIPELINE__NEAR__GRID__SIZE": "3"}
     with pytest.raises(ConfigError) as caught:
         parse(HEAD, "c.toml", environ)
-    told = 'got an unknown key; `{}` is a key of kind = "set", not of "text"'
+    message = 'got an unknown key; `{}` is a key of kind = "set", not of "text"'
     assert [*caught.value.problems] == [
-        f"environment: STREAM_LSH__PIPELINE__NEAR__BAG: {told.format('bag')}",
-        f"environment: STREAM_LSH__PIPELINE__NEAR__GRID__SIZE: {told.format('grid')}",
+        f"environment: STREAM_LSH__PIPELINE__NEAR__BAG: {message.format('bag')}",
+        f"environment: STREAM_LSH__PIPELINE__NEAR__GRID__SIZE: {message.format('grid')}",
     ]
 
 
@@ -141,7 +141,7 @@ def test_the_topics_are_those_of_texts() -> None:
         assert sorted(pipeline.named_topics) == ["clusters", "dead_letters", "matches", "members"]
 
 
-def test_a_variable_can_say_the_kind(tmp_path: Path) -> None:
+def test_a_variable_can_set_the_kind(tmp_path: Path) -> None:
     environ = {"STREAM_LSH__PIPELINE__NEAR__KIND": "vector", "STREAM_LSH__PIPELINE__NEAR__DIMENSION": "4",
                "STREAM_LSH__PIPELINE__NEAR__DISTANCE": "1.5"}  # fmt: skip
     (pipeline,) = parse(HEAD, "c.toml", environ).pipelines

@@ -1,4 +1,4 @@
-"""Every mistake that a configuration can have, with the words that tell it."""
+"""Every mistake that a configuration can have, with its message."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ TABLES = {
 
 
 def problems(text: str, environ: dict[str, str] | None = None) -> list[str]:
-    """What is wrong, without the name of the file; a pipeline with a source stands in line 1 unless there is one."""
+    """The mistakes, without the name of the file; a pipeline with a source stands in line 1 unless there is one."""
     text = text if "pipeline" in text else f'pipeline.source = "s"\n{text}'
     with pytest.raises(ConfigError) as caught:
         parse(text, "news.toml", environ or {})
@@ -48,7 +48,7 @@ def pipeline(lines: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [
         ("seed = one", "3: not TOML: invalid value at column 8"),
         ("sauce = 1", "3: pipeline.sauce: got an unknown key; did you mean 'source'?"),
@@ -205,12 +205,12 @@ def pipeline(lines: str) -> str:
         ),
     ],
 )
-def test_a_mistake_in_a_pipeline(lines: str, told: str) -> None:
-    assert problems(pipeline(lines)) == [told]
+def test_a_mistake_in_a_pipeline(lines: str, message: str) -> None:
+    assert problems(pipeline(lines)) == [message]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("kafak.brokers = 'a:1'", "2: kafak: got an unknown key; did you mean 'kafka'?"),
         ("brokers = 'a:1'", "2: brokers: got an unknown key; it belongs in [kafka]"),
@@ -273,12 +273,12 @@ def test_a_mistake_in_a_pipeline(lines: str, told: str) -> None:
         (f"pipeline = {'[' * 5_000}", " got values that are nested too deeply, expected a configuration"),
     ],
 )
-def test_a_mistake_elsewhere(text: str, told: str) -> None:
-    assert problems(text) == [told]
+def test_a_mistake_elsewhere(text: str, message: str) -> None:
+    assert problems(text) == [message]
 
 
 @pytest.mark.parametrize(
-    ("second", "told"),
+    ("second", "message"),
     [
         (
             "name = 'NEWS_en'\nsource = 't'",
@@ -312,12 +312,12 @@ def test_a_mistake_elsewhere(text: str, told: str) -> None:
         ),
     ],
 )
-def test_a_mistake_between_pipelines(second: str, told: str) -> None:
-    assert problems(f"[[pipeline]]\nname = 'news-en'\nsource = 's'\n[[pipeline]]\n{second}") == [told]
+def test_a_mistake_between_pipelines(second: str, message: str) -> None:
+    assert problems(f"[[pipeline]]\nname = 'news-en'\nsource = 's'\n[[pipeline]]\n{second}") == [message]
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "messages"),
     [
         ({"protocol": "TLS"}, ["expected PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL; did you mean 'SSL'?"]),
         (
@@ -359,14 +359,14 @@ def test_a_mistake_between_pipelines(second: str, told: str) -> None:
         ({"username": "ann", "pasword": "hunter2"}, ["got an unknown key; did you mean 'password'?", "got none"]),
     ],
 )
-def test_a_mistake_in_security(keys: dict[str, str], told: list[str], tmp_path: Path) -> None:
+def test_a_mistake_in_security(keys: dict[str, str], messages: list[str], tmp_path: Path) -> None:
     contents = {"FILE": b"hunter2\n", "LINES": b"hunter2\nhunter2", "BYTES": b"\xff"}
     for name, content in contents.items():
         (tmp_path / name).write_bytes(content)
     given = {key: str(tmp_path / value) if value in contents else value for key, value in keys.items()}
     found = problems("[kafka.security]\n" + "\n".join(f"{key} = {value!r}" for key, value in given.items()))
-    assert len(found) == len(told)
-    for words in told:
+    assert len(found) == len(messages)
+    for words in messages:
         assert any(words in problem for problem in found), found
     assert "hunter2" not in str(found)
 
@@ -378,7 +378,7 @@ def test_a_password_of_a_wrong_type_is_not_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "told"),
+    ("variable", "value", "message"),
     [
         ("KAFKA__BROKER", "a:1", "got a variable that overrides nothing; did you mean STREAM_LSH__KAFKA__BROKERS?"),
         ("BROKERS", "a:1", "got a variable that overrides nothing; did you mean STREAM_LSH__KAFKA__BROKERS?"),
@@ -395,10 +395,10 @@ def test_a_password_of_a_wrong_type_is_not_shown() -> None:
         ("KAFKA__SECURITY__PROTOCOL", "TLS", "got 'TLS', expected PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL;"),
     ],
 )
-def test_a_mistake_in_the_environment(variable: str, value: str, told: str) -> None:
+def test_a_mistake_in_the_environment(variable: str, value: str, message: str) -> None:
     name = f"STREAM_LSH__{variable}"
     (found,) = problems(pipeline("name = 'news-en'"), {name: value, "STREAM_LSH_DATA": "no setting", "PATH": ""})
-    assert found.startswith(f"environment: {name}: {told}")
+    assert found.startswith(f"environment: {name}: {message}")
 
 
 def test_two_spellings_of_one_variable_are_a_mistake() -> None:
@@ -451,13 +451,13 @@ HURTFUL += ["'\\u0000'", '"\\u0000"', "'[::1]:1'", "07:32:00", "1979-05-27T07:32
 
 
 @pytest.mark.parametrize("value", HURTFUL, ids=range(len(HURTFUL)))
-def test_whatever_a_key_is_set_to_there_is_a_configuration_or_a_mistake_with_its_line(value: str) -> None:
+def test_any_value_of_a_key_gives_a_configuration_or_a_mistake_with_its_line(value: str) -> None:
     for cls, path in TABLES.items():
         for key in ["", *keys_of(cls)]:
             text = f"\n{'.'.join(filter(None, (path, key)))} = {value}"
-            told: tuple[str, ...] = ()
+            reported: tuple[str, ...] = ()
             try:
                 parse(text if "pipeline" in text else f"{text}\npipeline.source = 's'", "news.toml", {})
             except ConfigError as error:
-                told = error.problems
-            assert [problem for problem in told if not problem.startswith("news.toml:2: ")] == []
+                reported = error.problems
+            assert [problem for problem in reported if not problem.startswith("news.toml:2: ")] == []

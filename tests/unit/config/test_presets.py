@@ -1,4 +1,4 @@
-"""Presets: defaults that go together, under what is set beside them."""
+"""Presets: defaults that go together, which other settings override."""
 
 from dataclasses import fields
 
@@ -25,7 +25,7 @@ def test_a_preset_has_fields_of_a_pipeline_and_makes_one_that_can_run(name: str)
     assert made.kind.stored_settings() != pipeline("").kind.stored_settings()
 
 
-def test_what_is_set_in_the_file_or_a_variable_holds_over_the_preset() -> None:
+def test_settings_of_the_file_or_a_variable_override_the_preset() -> None:
     made = pipeline('preset = "news"\nthreshold = 0.7\nhtml = "off"', {"STREAM_LSH__PIPELINE__WIRE__RETENTION": "1d"})
     kind = as_kind(made.kind, TextKind)
     assert (kind.threshold, kind.html, made.retention_ms) == (0.7, "off", 86_400_000)
@@ -36,7 +36,7 @@ def test_a_variable_can_name_the_preset() -> None:
     assert pipeline('preset = "none"', {"STREAM_LSH__PIPELINE__WIRE__PRESET": "news"}).kind.stories
 
 
-def test_settings_say_that_they_come_from_the_preset() -> None:
+def test_the_preset_is_shown_as_the_origin_of_its_settings() -> None:
     config = parse('[pipeline]\nname = "wire"\nsource = "s"\npreset = "news"\nthreshold = 0.7', "news.toml", {})
     origins = {one.key.removeprefix("pipeline.wire."): one.origin for one in settings_shown(config)}
     assert origins["stories"] == origins["retention"] == origins["html"] == "preset news"
@@ -44,7 +44,7 @@ def test_settings_say_that_they_come_from_the_preset() -> None:
     assert origins["recall"] == "default"
 
 
-def test_an_unknown_preset_is_told_with_those_that_there_are() -> None:
+def test_an_unknown_preset_is_reported_with_the_known_ones() -> None:
     with pytest.raises(ConfigError) as caught:
         pipeline('preset = "newz"\ntreshold = 1')
     assert caught.value.problems[0].startswith("news.toml:4: pipeline.preset: got 'newz', expected none")

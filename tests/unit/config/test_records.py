@@ -1,4 +1,4 @@
-"""Pipelines of records in the configuration: the profile that they need, and what does not go with them."""
+"""Pipelines of records in the configuration: the required profile, and keys of another kind."""
 
 import os
 import subprocess
@@ -31,21 +31,23 @@ def problems(text: str) -> list[str]:
 
 
 def test_records_need_a_profile() -> None:
-    told = "got none, expected people, companies, products, bibliography or the path of a file, as `kind` is record"
-    assert problems(HEAD) == [f"c.toml:1: pipeline.profile: {told}"]
+    message = "got none, expected people, companies, products, bibliography or the path of a file, as `kind` is record"
+    assert problems(HEAD) == [f"c.toml:1: pipeline.profile: {message}"]
 
 
-def test_a_profile_that_there_is_not_is_told_with_the_nearest_one() -> None:
-    (told,) = problems(HEAD + 'profile = "compnies"\n')
-    assert told == (
+def test_an_unknown_profile_is_reported_with_the_nearest_one() -> None:
+    (message,) = problems(HEAD + 'profile = "compnies"\n')
+    assert message == (
         "c.toml:5: pipeline.profile: got 'compnies', expected people, companies, products, bibliography or the path of "
         "a file; did you mean 'companies'?"
     )
-    (told,) = problems(HEAD + 'profile = "nowhere/people.toml"\n')
-    assert told.startswith("c.toml:5: pipeline.profile: nowhere/people.toml: got No such file or directory, expected")
+    (message,) = problems(HEAD + 'profile = "nowhere/people.toml"\n')
+    assert message.startswith(
+        "c.toml:5: pipeline.profile: nowhere/people.toml: got No such file or directory, expected"
+    )
 
 
-def test_everything_that_is_wrong_with_a_profile_is_told_with_its_lines(tmp_path: Path) -> None:
+def test_all_mistakes_of_a_profile_are_reported_with_their_lines(tmp_path: Path) -> None:
     file = tmp_path / "own.toml"
     file.write_text("name = 'own'\nrules = ['sirname']\nmach = 0.9\n[[field]]\nname = 'surname'\n", "utf-8")
     assert problems(f'{HEAD}profile = "{file}"\nseed = -1\n') == [
@@ -70,18 +72,18 @@ def test_everything_that_is_wrong_with_a_profile_is_told_with_its_lines(tmp_path
 )  # fmt: skip
 def test_keys_of_texts_are_refused_among_records(line: str) -> None:
     key = line.partition(" ")[0]
-    (told,) = problems(f'{HEAD}profile = "people"\n{line}\n')
-    assert told.startswith(f'c.toml:6: pipeline.{key}: got an unknown key; `{key}` is a key of kind = "text"')
-    assert told.endswith(', not of "record"')
+    (message,) = problems(f'{HEAD}profile = "people"\n{line}\n')
+    assert message.startswith(f'c.toml:6: pipeline.{key}: got an unknown key; `{key}` is a key of kind = "text"')
+    assert message.endswith(', not of "record"')
 
 
 def test_a_profile_is_refused_among_texts() -> None:
-    told = 'c.toml:3: pipeline.profile: got an unknown key; `profile` is a key of kind = "record", not of "text"'
-    assert problems('[pipeline]\nsource = "s"\nprofile = "people"\n') == [told]
-    assert problems('[pipeline]\nsource = "s"\nprofile = "people"\nkind = "text"\n') == [told]
+    message = 'c.toml:3: pipeline.profile: got an unknown key; `profile` is a key of kind = "record", not of "text"'
+    assert problems('[pipeline]\nsource = "s"\nprofile = "people"\n') == [message]
+    assert problems('[pipeline]\nsource = "s"\nprofile = "people"\nkind = "text"\n') == [message]
 
 
-def test_what_both_kinds_have_can_be_set_of_records() -> None:
+def test_keys_of_both_kinds_can_be_set_for_records() -> None:
     config = customers(
         'profile = "people"\nretention = "9d"\nmax_candidates = 0\nrekey = true\nfields.time = "seen"\n'
         "fields.deleted = 'gone'\nguards.one_per_source = true\ntopics.members = 'who'\n"
@@ -94,8 +96,8 @@ def test_what_both_kinds_have_can_be_set_of_records() -> None:
 def test_guards_are_held_against_the_threshold_of_the_profile() -> None:
     # That of people is 0.95.
     assert customers('profile = "people"\nguards.representative_similarity = 0.96\n').pipelines
-    (told,) = problems(HEAD + 'profile = "people"\nguards.representative_similarity = 0.9\n')
-    assert told.endswith(
+    (message,) = problems(HEAD + 'profile = "people"\nguards.representative_similarity = 0.9\n')
+    assert message.endswith(
         "representative_similarity: got 0.9, expected at least the threshold, 0.95: no pair is below it"
     )
 
@@ -110,7 +112,7 @@ def test_that_sources_are_clean_is_written_down_with_the_guards(tmp_path: Path) 
     assert written[0] == written[1] != written[2]
 
 
-def test_defaults_of_the_kind_hold_and_say_where_they_come_from() -> None:
+def test_defaults_of_the_kind_hold_and_their_origin_is_shown() -> None:
     shown = {one.key: (one.value, one.origin) for one in settings_shown(customers('profile = "people"'))}
     assert shown["pipeline.customers.retention"] == ('""', "kind record")
     assert shown["pipeline.customers.profile"] == ('"people"', "c.toml:5")
@@ -152,8 +154,8 @@ def test_the_topics_are_those_of_the_kind() -> None:
 
 
 def test_decisions_are_no_topic_that_something_else_is() -> None:
-    (told,) = problems(HEAD + 'profile = "people"\ntopics.decisions = "customers-matches"\n')
-    assert told == (
+    (message,) = problems(HEAD + 'profile = "people"\ntopics.decisions = "customers-matches"\n')
+    assert message == (
         "c.toml:6: pipeline.topics.decisions: got the topic 'customers-matches', which is `topics.matches` of the "
         "pipeline 'customers', expected topics that differ"
     )
@@ -187,10 +189,10 @@ def test_a_worker_of_texts_needs_no_library_of_records() -> None:
     )
 
 
-def test_a_worker_says_that_a_profile_has_learned_nothing(tmp_path: Path) -> None:
-    (told,) = warnings_of(customers('profile = "people"\n'))
-    assert told.startswith("customers: the profile people has no trained weights, so scores are weighted means")
-    assert "stream-lsh train FILE... --profile people --output LEARNED.toml" in told
+def test_a_worker_warns_of_a_profile_without_trained_weights(tmp_path: Path) -> None:
+    (warning,) = warnings_of(customers('profile = "people"\n'))
+    assert warning.startswith("customers: the profile people has no trained weights, so scores are weighted means")
+    assert "stream-lsh train FILE... --profile people --output LEARNED.toml" in warning
     plain = bundled("people")
     weights = tuple(
         replace(one, m=(0.9, *[0.1 / size] * size), u=(0.1, *[0.9 / size] * size))

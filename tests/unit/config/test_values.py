@@ -1,4 +1,4 @@
-"""What a right configuration becomes."""
+"""The values of valid configurations."""
 
 import dataclasses
 import json
@@ -47,7 +47,7 @@ SMALLEST = "[pipeline]\nsource = 's'\n"
 
 
 def to_toml(config: Config) -> str:
-    """A file that says everything, defaults too."""
+    """A file with every key, those with default values too."""
     pipelines = [
         _table(pipeline, "[[pipeline]]", "pipeline", pipeline_keys(type(pipeline.kind)))
         for pipeline in config.pipelines
@@ -221,7 +221,7 @@ REKEYED = st.builds(
 
 
 def _distinct(pipelines: tuple[PipelineConfig, ...]) -> bool:
-    """Whether no two names and no two topics are one to anybody; that they do not nest is seen to by the letters."""
+    """Whether no two names and no two topics are equal once folded; their characters rule out that they nest."""
     topics = [topic for pipeline in pipelines for topic in (*pipeline.sources, *pipeline.public_topics.values())]
     names = [pipeline.name for pipeline in pipelines]
     return all(len({folded(one) for one in several}) == len(several) for several in (topics, names))
@@ -308,7 +308,7 @@ def test_the_smallest_configuration_is_all_defaults() -> None:
     assert again == config  # so every default is a valid value
 
 
-def test_a_table_and_a_list_of_tables_say_the_same() -> None:
+def test_a_table_and_a_list_of_tables_are_equivalent() -> None:
     several = [
         "[pipeline]\nname = 'a'\nsource = 's'\n[pipeline.fields]\ntext = 'body'",
         "[[pipeline]]\nname = 'a'\nsource = 's'\n[pipeline.fields]\ntext = 'body'",
@@ -386,7 +386,7 @@ def test_secrets_compare_by_what_they_hide() -> None:
     assert len({Secret("a"), Secret("a")}) == 1
 
 
-# -- what follows from the settings
+# -- values derived from the settings
 
 
 def test_the_text_of_the_settings_has_what_holds() -> None:

@@ -1,4 +1,4 @@
-"""The demo's table says what is missing and what is wrong."""
+"""The table of the demo lists missing and wrong pairs."""
 
 import json
 
@@ -47,14 +47,14 @@ def test_all_pairs_are_those_of_the_definition() -> None:
     assert jaccard(word_windows(TEXTS["a"], 3), word_windows(TEXTS["b"], 3)) == TRUTH["a", "b"]
 
 
-def test_what_is_right_is_neither_missed_nor_wrong() -> None:
+def test_correct_pairs_are_neither_missed_nor_wrong() -> None:
     for compared in (True, False):
         right = result(found(ab=0.6, cd=1.0), compared=compared)
         assert (right.missed, right.wrong) == (0, 0)
         assert "MISSED" not in "\n".join(report(right))
 
 
-def test_pairs_that_are_missing_or_wrong_are_counted_and_said() -> None:
+def test_missing_and_wrong_pairs_are_counted_and_reported() -> None:
     for compared in (True, False):
         bad = result(found(ab=0.7, ac=0.8), compared=compared)
         assert (bad.missed, bad.wrong) == (int(compared), 2)
@@ -74,7 +74,7 @@ def test_the_delay_of_a_pair_counts_from_its_later_document_while_documents_are_
     assert (tally.delay_ms(0.5), Tally().delay_ms(0.5)) == (80, 0)
 
 
-def test_news_tell_what_grew_and_what_is_gone_and_wait_for_their_pair() -> None:
+def test_news_report_growth_and_removal_and_wait_for_their_pair() -> None:
     tally = found(ab=0.7)
     cluster(tally, "a", "b", "a")
     assert tally.news() == [News("new", 0.7, ("b", "a"))]

@@ -1,4 +1,4 @@
-"""The demo's events are those of a newsroom, the same for the same seed, and edits are what they say."""
+"""The events of the demo are those of a newsroom, the same for the same seed, and edits have their declared size."""
 
 from collections import Counter
 from random import Random
@@ -41,7 +41,7 @@ def test_stories_of_one_title_are_different_documents() -> None:
     assert slugs == {"the-same-title", "the-same-title~2", "the-same-title~3"}
 
 
-def test_what_is_live_is_the_newest_version_of_what_was_not_withdrawn() -> None:
+def test_live_articles_are_the_newest_versions_of_those_not_withdrawn() -> None:
     events = [
         Event(PUBLISHED, "a", "one"),
         Event(PUBLISHED, "b", "two"),

@@ -48,7 +48,7 @@ every_figure = pytest.mark.parametrize("name", FIGURES)
 
 
 def words(drawn: "Figure") -> str:
-    """What an SVG says, in one line."""
+    """The text of an SVG, in one line."""
     svg = rendered(drawn, "svg").decode()
     return " ".join(re.findall(r"<text[^>]*>([^<]*)<", svg))
 
@@ -61,7 +61,7 @@ def test_equal_numbers_give_equal_bytes(name: str) -> None:
 
 
 @every_figure
-def test_a_file_is_what_its_ending_says(name: str, tmp_path: Path) -> None:
+def test_the_extension_determines_the_format_of_a_file(name: str, tmp_path: Path) -> None:
     save(FIGURES[name](), str(tmp_path / "a.png"))
     save(FIGURES[name](), str(tmp_path / "a.SVG"))
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG\r\n")
@@ -81,58 +81,58 @@ def test_every_colour_has_one_for_the_dark(name: str) -> None:
     assert "#ffffff" in picture
 
 
-def test_the_s_curve_tells_threshold_recall_half_point_and_areas() -> None:
-    said = words(scurve_figure(choose_banding(0.8)))
+def test_the_s_curve_shows_threshold_recall_half_point_and_areas() -> None:
+    text = words(scurve_figure(choose_banding(0.8)))
     for number in ("16 bands of 6 rows", "96 slots", "threshold 0.8", "recall 0.9923", "of 0.59", "0.219", "0.00015"):
-        assert number in said
+        assert number in text
     assert "missed pairs: area 0.00007" in words(scurve_figure(choose_banding(0.95)))
     assert "recall 0.8670" in words(scurve_figure(banding_of(0.8, 14, 9)))
 
 
-def test_of_a_corpus_the_pairs_and_the_candidates_are_told() -> None:
+def test_the_pairs_and_the_candidates_of_a_corpus_are_shown() -> None:
     banding = choose_banding(0.8, histogram=SEEN)
-    said = words(scurve_figure(banding, SEEN))
+    text = words(scurve_figure(banding, SEEN))
     candidates = (banding.false_candidates + banding.true_candidates) * PAIRS.sum()
-    assert "437" in said
-    assert f"all pairs: {PAIRS.sum():,.0f}" in said
-    assert f"candidates: {candidates:,.0f}" in said
+    assert "437" in text
+    assert f"all pairs: {PAIRS.sum():,.0f}" in text
+    assert f"candidates: {candidates:,.0f}" in text
 
 
-def test_similarities_tell_their_pairs_and_need_some() -> None:
-    said = words(similarities_figure(PAIRS, choose_banding(0.8), 437))
+def test_similarities_show_their_pairs_and_need_some() -> None:
+    text = words(similarities_figure(PAIRS, choose_banding(0.8), 437))
     for part in ("95,266 pairs of 437 documents", "16 bands of 6", "threshold 0.8"):
-        assert part in said
+        assert part in text
     assert words(similarities_figure(PAIRS)).startswith("0.0")
     for nothing in (np.zeros(3), np.zeros(0)):
         with pytest.raises(ConfigError, match="got no pairs"):
             similarities_figure(nothing)
 
 
-def test_families_tell_names_fixed_points_and_costs() -> None:
-    said = words(family_figure(FAMILIES, "Cascades"))
+def test_families_show_names_fixed_points_and_costs() -> None:
+    text = words(family_figure(FAMILIES, "Cascades"))
     for part in ("Cascades", "the base family", "AND 4, OR 4, 16 functions, fixed at 0.725", "fixed at 0.276"):
-        assert part in said
+        assert part in text
     assert "AND 4" in words(family_figure([Curve("AND 4", PLACES**4)]))
 
 
 @pytest.mark.parametrize("curves", [[], FAMILIES * 3, [Curve("one place", np.zeros(1))]])
-def test_curves_that_cannot_be_drawn_are_refused(curves: list[Curve]) -> None:
+def test_invalid_curves_are_rejected(curves: list[Curve]) -> None:
     with pytest.raises(ConfigError, match=f"got {len(curves)}, expected 1 to 5"):
         family_figure(curves)
 
 
-def test_collisions_tell_their_distance_and_what_is_promised() -> None:
+def test_collisions_show_their_distance_and_their_guarantees() -> None:
     labels = labels_of(FIGURES["collisions"]())
     assert {"coordinates that differ", "≥ 0.75 at 1", "≤ 0.25 at 3", "4 bits", "two of them"} <= labels
 
 
-def test_slots_tell_what_each_bound_asks_for() -> None:
+def test_slots_show_the_slots_that_each_bound_needs() -> None:
     advice = advise_slots(0.6, relative_error=0.2, failure=0.1)
     labels = labels_of(slots_figure(advice))
     assert {f"{advice.slots:,} slots", f"{advice.by_chernoff:,} slots", "0.1 is allowed"} <= labels
 
 
-def test_filters_tell_all_pairs_and_those_that_match() -> None:
+def test_filters_show_all_pairs_and_those_that_match() -> None:
     labels = labels_of(FIGURES["filters"]())
     assert {"all pairs", "length", "prefix", "reach the threshold"} <= labels
     assert any("105 pairs of 15 sets" in label for label in labels)

@@ -1,6 +1,6 @@
-"""The figures of docs/theory/ are what the package draws today.
+"""The files in docs/theory/ contain the figures that the package draws.
 
-python -m tests.unit.figures.test_theory_figures      draws them anew
+python -m tests.unit.figures.test_theory_figures      draws them again
 
 Another version of matplotlib draws the same lines in other bytes.  So each file has in a comment what it shows, labels
 and numbers, and that is what is compared.
@@ -104,7 +104,7 @@ def drawn_sets() -> list[U64]:
 
 
 def filters() -> "Figure":
-    """The four filters, by what they compare of the same sets."""
+    """The four filters, by their comparisons of the same sets."""
     sets = drawn_sets()
     found = {method: [join(sets, threshold, method=method) for threshold in THRESHOLDS] for method in METHODS}
     compared = {method: [one.compared for one in answers] for method, answers in found.items()}
@@ -126,7 +126,7 @@ every_figure = pytest.mark.parametrize("name", FIGURES)
 
 
 def shown(drawn: "Figure") -> dict[str, list[Any]]:
-    """What a figure shows, wherever it is on the paper: its labels, and places of its curves in its own units."""
+    """The contents of a figure without their places on the paper: labels, and places of curves in their own units."""
     from matplotlib.patches import Rectangle  # noqa: PLC0415 - optional
     from matplotlib.text import Text  # noqa: PLC0415
 
@@ -151,9 +151,9 @@ def _rounded(number: float) -> float:
 
 def written(drawn: "Figure") -> str:
     """A figure as a file."""
-    told = json.dumps(shown(drawn), ensure_ascii=False)
-    assert "--" not in told
-    return f"{rendered(drawn, 'svg').decode().rstrip()}\n<!-- shown: {told} -->\n"
+    content = json.dumps(shown(drawn), ensure_ascii=False)
+    assert "--" not in content
+    return f"{rendered(drawn, 'svg').decode().rstrip()}\n<!-- shown: {content} -->\n"
 
 
 def close(one: Any, other: Any) -> bool:
@@ -167,11 +167,11 @@ def close(one: Any, other: Any) -> bool:
 @every_figure
 def test_the_file_shows_what_is_drawn_today(name: str) -> None:
     found = _SHOWN.search((FOLDER / f"{name}.svg").read_text(encoding="utf-8"))
-    assert found, "draw it anew: python -m tests.unit.figures.test_theory_figures"
+    assert found, "draw it again: python -m tests.unit.figures.test_theory_figures"
     stored, today = json.loads(found[1]), shown(FIGURES[name]())
-    assert stored["labels"] == today["labels"], "draw it anew: python -m tests.unit.figures.test_theory_figures"
-    assert close(stored["curves"], today["curves"]), "draw it anew: python -m tests.unit.figures.test_theory_figures"
-    assert close(stored["bars"], today["bars"]), "draw it anew: python -m tests.unit.figures.test_theory_figures"
+    assert stored["labels"] == today["labels"], "draw it again: python -m tests.unit.figures.test_theory_figures"
+    assert close(stored["curves"], today["curves"]), "draw it again: python -m tests.unit.figures.test_theory_figures"
+    assert close(stored["bars"], today["bars"]), "draw it again: python -m tests.unit.figures.test_theory_figures"
 
 
 def test_the_files_are_those_of_the_tour_and_no_others() -> None:

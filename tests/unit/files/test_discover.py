@@ -1,4 +1,4 @@
-"""Which format a file is of: its ending says it, or an option; nothing is guessed, and nothing read is no success."""
+"""The extension of a file or an option determines its format; nothing is guessed, and an empty input is no success."""
 
 import errno
 import gzip

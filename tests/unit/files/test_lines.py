@@ -1,4 +1,4 @@
-"""Lines and rows of files: what is too long is refused under its line number, and takes a fixed amount of memory."""
+"""Lines and rows of files: too long ones are rejected with their number, and take a fixed amount of memory."""
 
 import tracemalloc
 import zlib
@@ -36,7 +36,7 @@ def compressed(path: Path, pieces: Iterator[bytes]) -> None:
 
 
 def bomb(before: bytes, after: bytes, piece: bytes = b"word " * (MB // 5)) -> Iterator[bytes]:
-    """What comes before, a long run of one piece, what comes behind."""
+    """A prefix, a long run of one piece, and a suffix."""
     yield before
     for _ in range(LONG // len(piece)):
         yield piece
@@ -44,7 +44,7 @@ def bomb(before: bytes, after: bytes, piece: bytes = b"word " * (MB // 5)) -> It
 
 
 def peak_of(work: Callable[[], object]) -> tuple[Any, int]:
-    """What is returned, and the most memory that was taken meanwhile."""
+    """The result of a call, and the peak of the memory that it allocated."""
     tracemalloc.start()
     try:
         return work(), tracemalloc.get_traced_memory()[1]

@@ -1,4 +1,4 @@
-"""What has expired, and in which order it is handed out."""
+"""Expired entries and the order in which they are returned."""
 
 from hypothesis import given
 from hypothesis import strategies as st

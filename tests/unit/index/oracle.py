@@ -14,7 +14,7 @@ Posting = tuple[int, int, int]
 
 @dataclass
 class Answer:
-    """What a probe should give: candidates per new ref, each (old, bands, identical), in order."""
+    """The expected answer of a probe: candidates per new ref, each (old, bands, identical), in order."""
 
     candidates: dict[int, list[tuple[int, int, bool]]] = field(default_factory=dict)
     capped_postings: int = 0
@@ -31,13 +31,13 @@ class Oracle:
         self.clock = 0
         self.until: int | None = None
         self.expires: dict[Pair, int] = {}
-        self.told: set[Pair] = set()  # pairs ever emitted, by (later, earlier)
+        self.emitted: set[Pair] = set()  # pairs ever emitted, by (later, earlier)
 
     def __len__(self) -> int:
         return sum(map(len, self.buckets.values()))
 
     def insert(self, postings: list[Posting]) -> list[Pair]:
-        """Enter what is new; returns the distinct (bucket, ref) of the call.  All postings of a ref arrive together."""
+        """Enter new postings; returns the distinct (bucket, ref).  All postings of a ref arrive together."""
         first_of_ref: dict[int, int] = {}
         time_of: dict[int, int] = {}
         for ref, time, _ in postings:

@@ -27,7 +27,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Life:
-    """A table in which versions come and go; from some moment on it is copied, and what happens then is noted."""
+    """A table in which versions come and go; from some moment on it is copied, and later changes are recorded."""
 
     def __init__(self, table: BandTable, random: np.random.Generator) -> None:
         self.table, self.random = table, random

@@ -28,7 +28,7 @@ class NeverSealed(BandTable):
 
 
 class SealedOnDemand(NeverSealed):
-    """Seals when it is told to only."""
+    """Seals only when `seal` is called."""
 
     __slots__ = ()
 
@@ -124,7 +124,7 @@ class SealedHistory(History):
 @pytest.mark.parametrize("few", [0, 6, 40])
 @pytest.mark.parametrize("start", range(0, 50, 25))
 @pytest.mark.parametrize("kind", [BandTable, SealedOnDemand])
-def test_sealing_at_any_moment_changes_no_answer(
+def test_sealing_at_any_moment_changes_no_result(
     kind: type[BandTable], start: int, few: int, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (segment, walk, sealed):
@@ -138,7 +138,7 @@ def test_sealing_at_any_moment_changes_no_answer(
         for _ in range(30):
             history.step()
             assert len(history.twins.table) == len(history.twins.twin) == len(history.oracle)
-            assert not history.untold()
+            assert not history.never_emitted()
 
 
 def sealed_halfway(table: SealedOnDemand, steps: int) -> None:
@@ -147,7 +147,7 @@ def sealed_halfway(table: SealedOnDemand, steps: int) -> None:
 
 
 @pytest.mark.parametrize("steps", range(12))
-def test_what_is_retired_while_a_segment_is_being_sealed_stays_retired(
+def test_postings_retired_while_a_segment_is_being_sealed_stay_retired(
     steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slices_of(8, monkeypatch)
@@ -207,7 +207,7 @@ def test_a_stream_with_a_retention_seals_its_older_segments_by_itself(
 
 
 @pytest.mark.parametrize("steps", range(10))
-def test_what_is_retired_while_a_sealed_segment_is_sealed_again_is_neither_lost_nor_there_twice(
+def test_postings_retired_while_a_segment_is_sealed_again_are_neither_lost_nor_duplicated(
     steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slices_of(8, monkeypatch)

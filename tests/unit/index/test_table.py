@@ -76,7 +76,7 @@ class History:
         assert hits.capped_postings == expected.capped_postings
         assert hits.capped_candidates == expected.capped_candidates
         assert not (hits.new == hits.old).any()
-        self.oracle.told |= pairs_of(hits)
+        self.oracle.emitted |= pairs_of(hits)
 
     def insert_and_probe_anything(self) -> None:
         self.check_probe(self.postings(in_order=False))
@@ -93,7 +93,7 @@ class History:
         postings = self.postings(in_order=self.below(2) == 0)
         self.table.insert(*columns(postings))
         self.oracle.insert(postings)
-        self.oracle.told |= self.oracle.pairs_within(self.k, digest=True)
+        self.oracle.emitted |= self.oracle.pairs_within(self.k, digest=True)
 
     def retire_documents(self) -> None:
         live = sorted({ref for found in self.oracle.buckets.values() for ref in found})
@@ -103,13 +103,13 @@ class History:
         postings = [postings[i] for i in self.random.permutation(len(postings)).tolist()]
         hits = retire(self.table, postings)
         self.oracle.retire(postings)
-        emitted = pairs_of(hits)
-        assert len(emitted) == len(hits)
-        assert emitted <= self.oracle.pairs_within(self.k, digest=True)
-        assert self.k or not emitted
+        returned = pairs_of(hits)
+        assert len(returned) == len(hits)
+        assert returned <= self.oracle.pairs_within(self.k, digest=True)
+        assert self.k or not returned
         assert hits.identical.all()
         live_now = {ref for found in self.oracle.buckets.values() for ref in found}
-        self.oracle.told = {pair for pair in self.oracle.told if live_now.issuperset(pair)} | emitted
+        self.oracle.emitted = {pair for pair in self.oracle.emitted if live_now.issuperset(pair)} | returned
 
     def expire(self) -> None:
         horizon = self.time - self.below(40)
@@ -126,9 +126,9 @@ class History:
         calls[self.below(len(calls))]()
         self.time += self.below(6)
 
-    def untold(self) -> set[tuple[int, int]]:
-        """Copies that are within the cap of each other and were not told as a pair: there must never be one."""
-        return self.oracle.pairs_within(self.k, digest=True) - self.oracle.told
+    def never_emitted(self) -> set[tuple[int, int]]:
+        """Pairs of copies within the cap of each other that were never emitted: there must be none."""
+        return self.oracle.pairs_within(self.k, digest=True) - self.oracle.emitted
 
 
 @pytest.mark.parametrize("few", [0, 6, 40])
@@ -136,7 +136,7 @@ class History:
 def test_any_history_of_calls_gives_the_answers_of_the_oracle(
     start: int, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`few` decides what is walked in step and what one by one: the answers are the same."""
+    """`few` chooses between walking in step and one by one: the hits are the same."""
     monkeypatch.setattr(segment, "FEW", few)
     monkeypatch.setattr(walk, "FEW", few)
     monkeypatch.setattr(segment, "ROUNDS", 3 + few)
@@ -146,7 +146,7 @@ def test_any_history_of_calls_gives_the_answers_of_the_oracle(
         for _ in range(30):
             history.step()
             assert len(history.table) == len(history.oracle)
-            assert not history.untold()
+            assert not history.never_emitted()
 
 
 def ascending(count: int, buckets_of: list[int], start: int = 0) -> list[Posting]:
@@ -172,13 +172,13 @@ def test_copies_stay_tied_when_many_of_one_bucket_go_in_one_batch(seed_: int) ->
     table, oracle = BandTable(cap_postings=k, first_capacity=8), Oracle(k, 200)
     for start in range(0, 60, 12):
         postings = [(start + i, 0, int(b)) for i, b in enumerate(random.choice([5, 7, 1 << 63 | 1], 12))]
-        oracle.told |= pairs_of(probe(table, postings))
+        oracle.emitted |= pairs_of(probe(table, postings))
         oracle.insert(postings)
         live = [(bucket, ref) for bucket, found in oracle.buckets.items() for ref in found]
         gone = [live[i] for i in random.choice(len(live), int(random.integers(0, len(live) + 1)), replace=False)]
-        oracle.told |= pairs_of(retire(table, gone))
+        oracle.emitted |= pairs_of(retire(table, gone))
         oracle.retire(gone)
-        assert oracle.pairs_within(k, digest=True) <= oracle.told
+        assert oracle.pairs_within(k, digest=True) <= oracle.emitted
         assert len(table) == len(oracle)
 
 
@@ -186,13 +186,13 @@ def test_a_late_copy_stays_tied_when_the_copies_it_met_are_retired() -> None:
     """The schedule that rules out putting late documents back into the segment of their time."""
     table, oracle = BandTable(cap_postings=2, segment_span_ms=10, first_capacity=16), Oracle(2, 200, 10)
     for ref, time in [(0, 0), (1, 0), (2, 15), (3, 15), (4, 15), (5, 0)]:
-        oracle.told |= pairs_of(probe(table, [(ref, time, 9)]))
+        oracle.emitted |= pairs_of(probe(table, [(ref, time, 9)]))
         oracle.insert([(ref, time, 9)])
     for ref in (0, 1, 4, 3):
-        oracle.told |= pairs_of(retire(table, [(9, ref)]))
+        oracle.emitted |= pairs_of(retire(table, [(9, ref)]))
         oracle.retire([(9, ref)])
-        assert oracle.pairs_within(2, digest=True) <= oracle.told
-    assert (5, 2) in oracle.told
+        assert oracle.pairs_within(2, digest=True) <= oracle.emitted
+    assert (5, 2) in oracle.emitted
 
 
 def test_a_late_document_sees_newer_segments_and_is_seen_by_them() -> None:
@@ -240,7 +240,7 @@ def test_a_probe_of_a_hot_bucket_reads_no_more_postings_when_the_bucket_grows() 
         before = table.visited
         probe(table, ascending(50, [3, 1 << 63, 12 << 58], start))
         read.append(table.visited - before)
-    assert set(read[1:]) == {50 * 3 * 33}  # the cap, and one more that tells that there is more
+    assert set(read[1:]) == {50 * 3 * 33}  # the cap, and one more that shows that there is more
 
 
 def test_retired_postings_neither_appear_nor_use_up_the_cap() -> None:
@@ -253,7 +253,7 @@ def test_retired_postings_neither_appear_nor_use_up_the_cap() -> None:
     assert (len(table), table.documents) == (2, 2)
 
 
-def test_buckets_of_one_slot_are_told_apart_by_all_their_bits() -> None:
+def test_buckets_of_one_slot_are_distinguished_by_all_their_bits() -> None:
     table = BandTable(first_capacity=256)
     alike = [TOP | low << 1 for low in range(200)]
     hits = probe(table, [(ref, 0, bucket) for ref, bucket in enumerate(alike)])
@@ -316,7 +316,7 @@ def test_memory_stays_flat_where_floors_alone_decide() -> None:
     assert table.documents < 50 + 100, "a large batch is cut too"
 
 
-def test_a_batch_beyond_the_sort_key_is_cut_and_answers_alike() -> None:
+def test_a_batch_beyond_the_sort_key_is_cut_and_has_the_same_hits() -> None:
     random = np.random.default_rng(7)
     n = (1 << 20) + 1000
     refs_ = np.arange(n, dtype=np.uint64)
@@ -351,7 +351,7 @@ def test_columns_that_do_not_fit_are_a_bug() -> None:
     assert len(table) == 0
 
 
-def test_an_empty_table_answers_with_nothing() -> None:
+def test_an_empty_table_has_no_hits() -> None:
     table = BandTable.restore(BandTable().snapshot())
     assert len(probe(table, [])) == 0
     assert len(retire(table, [(1, 2)])) == 0

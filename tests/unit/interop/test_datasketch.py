@@ -1,4 +1,4 @@
-"""Signatures equal to datasketch's, the bytes that it wrote, and what cannot be mixed."""
+"""Signatures equal to those of datasketch, its serialised bytes, and combinations that are rejected."""
 
 from importlib import import_module
 from typing import Any
@@ -187,7 +187,7 @@ def test_signatures_of_64_bits_are_refused_by_name() -> None:
             read_lean_minhashes([written(made_by_peer([["a"]], "affine64", 4, 1)[0], order)], order)
 
 
-def test_padding_must_be_told_and_empty() -> None:
+def test_padding_must_be_declared_and_empty() -> None:
     (minhash,) = made_by_peer([["a"]], "affine32", 4, 1)
     for order, read_as in (("@", "<"), ("<", "@")):
         with pytest.raises(DamagedBytes):
@@ -205,12 +205,12 @@ def test_an_unknown_scheme_code_is_refused() -> None:
         read_lean_minhashes([bytes(data)])
 
 
-def test_nothing_to_read_is_refused_as_it_tells_no_scheme() -> None:
+def test_an_empty_input_is_rejected_since_it_has_no_scheme() -> None:
     with pytest.raises(ConfigError, match="got none"):
         read_lean_minhashes([])
 
 
-# -- what cannot be mixed
+# -- rejected combinations
 
 
 def test_mixed_signatures_are_refused() -> None:

@@ -87,7 +87,7 @@ def test_a_key_that_comes_again_has_its_new_signature_only() -> None:
     assert index.query(new) == [[Estimated("a", 1.0)]]
 
 
-def test_what_was_removed_answers_no_more() -> None:
+def test_a_removed_signature_is_found_no_more() -> None:
     made = scheme("fast")
     batch = signed(made, token_shingles([["a", "b"], ["a", "b"], []]))
     index = SignatureIndex(made)
@@ -124,7 +124,7 @@ def test_keys_must_be_as_many_as_signatures_and_different() -> None:
 
 
 @pytest.mark.parametrize("theirs", ["affine32", "legacy"])
-def test_what_datasketch_signed_yesterday_is_found_with_a_text_of_today(theirs: str) -> None:
+def test_a_stored_signature_of_datasketch_is_found_with_a_new_text(theirs: str) -> None:
     documents = near_copies(4, 100)
     stored, objects = [], []
     for document in documents:

@@ -48,11 +48,11 @@ def signed(sets: Sequence[U64], slots: int) -> Signatures:
     return Signatures(first_members(sets, slots), digests)
 
 
-# -- what is stored
+# -- stored rows
 
 
 @given(st.lists(st.tuples(members, members), min_size=1, max_size=6), st.integers(2, 45), st.booleans())
-def test_two_rows_never_tell_less_than_the_sets_share_and_all_of_it_where_they_have_room(
+def test_two_rows_bound_the_shared_members_from_above_and_are_exact_where_they_have_room(
     pairs: list[tuple[frozenset[int], frozenset[int]]], slots: int, colliding: bool
 ) -> None:
     sets = [tuple(with_few_halves(one) if colliding else hashed(one) for one in pair) for pair in pairs]
@@ -124,7 +124,7 @@ def test_a_set_without_members_is_in_no_bucket_and_no_bucket_is_named_twice() ->
     assert prefixes.buckets(signed([], 6)).shape == (0, prefixes.width)
 
 
-def test_a_member_whose_half_is_nothing_is_filed_once_where_its_class_is_too() -> None:
+def test_a_member_with_a_zero_half_is_filed_once() -> None:
     members = np.sort(np.append(hashed(range(72))[1:], np.uint64(5)))
     row = Prefixes(0.9, 9).buckets(signed([members], 9))[0]
     filed = row[row != 0].tolist()
@@ -239,7 +239,7 @@ def test_a_query_finds_what_a_document_would(seed: int) -> None:
 # -- settings
 
 
-def test_what_is_saved_goes_on_and_finds_the_same(tmp_path: Path, seed: int) -> None:
+def test_a_restored_instance_finds_the_same(tmp_path: Path, seed: int) -> None:
     documents = long_documents(random.Random(seed), 100, 60)
     near = NearDuplicates(0.8, "word:1", method="exact")
     near.add_many(documents[:60])
@@ -250,7 +250,7 @@ def test_what_is_saved_goes_on_and_finds_the_same(tmp_path: Path, seed: int) -> 
         assert {(m.left, m.right): m.similarity for m in one.matches()} == pairs_of(documents, 0.8)
 
 
-def test_the_methods_store_different_things_and_say_so() -> None:
+def test_the_stored_settings_of_the_methods_differ() -> None:
     schemes = [text_scheme(method, 0.9) for method in METHODS]
     assert [type(scheme) for scheme in schemes] == [TextScheme, ExactScheme]
     assert "method" not in schemes[0].settings
@@ -260,7 +260,7 @@ def test_the_methods_store_different_things_and_say_so() -> None:
     assert ExactScheme(0.9).settings == schemes[1].settings
 
 
-def test_settings_that_say_nothing_of_the_method_are_refused() -> None:
+def test_settings_without_effect_on_the_method_are_rejected() -> None:
     assert (
         list(method_problems("exact", 0.99, 200))
         == list(method_problems("exact", 0.99, 0))
@@ -277,7 +277,7 @@ def test_settings_that_say_nothing_of_the_method_are_refused() -> None:
 
 
 @pytest.mark.parametrize("threshold", [0.0, 1.5, float("nan")])
-def test_a_threshold_that_cannot_be_is_refused(threshold: float) -> None:
+def test_an_invalid_threshold_is_rejected(threshold: float) -> None:
     with pytest.raises(ConfigError, match="threshold: got"):
         ExactScheme(threshold)
     with pytest.raises(ConfigError, match="slots: got 1, expected 2 to 4096"):

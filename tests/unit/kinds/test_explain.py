@@ -1,4 +1,4 @@
-"""Why two documents are together or not: from evidence that is made by hand."""
+"""Why two documents are in one cluster or not: from evidence that is made by hand."""
 
 from dataclasses import replace
 from typing import Any
@@ -18,7 +18,7 @@ from tests.evaluation.oracles import jaccard, word_windows
 
 ONE = "one two three four five six seven eight nine ten eleven twelve"
 LIKE = ONE.replace("twelve", "thirteen")
-UNLIKE = "nothing of all that is said here has been said before by anybody"
+UNLIKE = "nothing of all that is shown here has been shown before by others"
 SCHEME = TextScheme(0.5, "word:2")
 FREE = Settings(SCHEME, 0.5, Limits())
 
@@ -29,7 +29,7 @@ def compare(one: str, other: str, scheme: TextScheme) -> Comparison:
     return found
 
 
-def told(
+def explained(
     one: str | None = ONE,
     other: str | None = LIKE,
     *,
@@ -52,7 +52,7 @@ def steps(explanation: Explanation) -> str:
     return "" if path is None else path[0].left + "".join(link.right for link in path)
 
 
-def test_a_comparison_has_what_the_definitions_say() -> None:
+def test_a_comparison_follows_the_definitions() -> None:
     found = compare(ONE, LIKE, SCHEME)
     left, right = word_windows(ONE, 2), word_windows(LIKE, 2)
     assert (found.shared, found.union) == (len({*left} & {*right}), len({*left} | {*right}))
@@ -91,8 +91,8 @@ def test_the_same_shingles_in_other_numbers_are_similar_and_not_identical() -> N
         ("", Reason.PAST, ""),
     ],
 )
-def test_what_holds_two_members_of_a_cluster_together(links: str, reason: Reason, path: str) -> None:
-    found = told(clusters="a:q b:q c:q o:r", links=links)
+def test_the_reason_for_one_cluster_is_found(links: str, reason: Reason, path: str) -> None:
+    found = explained(clusters="a:q b:q c:q o:r", links=links)
     assert found.together
     assert (found.reason, steps(found)) == (reason, path)
 
@@ -100,11 +100,11 @@ def test_what_holds_two_members_of_a_cluster_together(links: str, reason: Reason
 def test_identical_documents_next_to_each_other_in_time_are_linked() -> None:
     digests = {"a": (7, 0), "c": (7, 50), "d": (7, 100), "e": (0, 0), "f": (0, 0)}
     near = replace(FREE, limits=Limits(retention_ms=60))
-    assert steps(told(clusters="a:q b:q c:q d:q", links="db:0.6", digests=digests, settings=near)) == "acdb"
+    assert steps(explained(clusters="a:q b:q c:q d:q", links="db:0.6", digests=digests, settings=near)) == "acdb"
     far = replace(FREE, limits=Limits(retention_ms=49))
-    assert told(clusters="a:q b:q c:q d:q", links="db:0.6", digests=digests, settings=far).reason == Reason.PAST
-    assert told(clusters="a:q b:q e:q f:q", links="ae:0.9 fb:0.9", digests=digests).path is None  # no shingles
-    assert steps(told(other=ONE, clusters="a:q b:q")) == "ab"
+    assert explained(clusters="a:q b:q c:q d:q", links="db:0.6", digests=digests, settings=far).reason == Reason.PAST
+    assert explained(clusters="a:q b:q e:q f:q", links="ae:0.9 fb:0.9", digests=digests).path is None  # no shingles
+    assert steps(explained(other=ONE, clusters="a:q b:q")) == "ab"
 
 
 @pytest.mark.parametrize(
@@ -123,10 +123,10 @@ def test_identical_documents_next_to_each_other_in_time_are_linked() -> None:
         ({}, Reason.CAPPED),
     ],
 )
-def test_what_keeps_two_documents_apart(case: dict[str, Any], reason: Reason) -> None:
+def test_the_reason_for_two_clusters_is_found(case: dict[str, Any], reason: Reason) -> None:
     guarded = case.pop("settings", None) == "guarded"
     settings = replace(FREE, limits=Limits(retention_ms=100, guards=Guards(strong_links=guarded)))
-    found = told(settings=settings, **case)
+    found = explained(settings=settings, **case)
     assert (found.reason, found.together) == (reason, False)
     assert found.waiting == case.get("waiting", 0)
 
@@ -139,10 +139,10 @@ def test_sets_too_unlike_in_size_for_containment_are_a_reason_of_their_own() -> 
     part, twice, more = (" ".join(words[:count]) for count in (11, 21, 22))
     assert compare(part, twice, scheme).similarity == 1.0
     assert compare(part, twice, SCHEME).similarity == 0.5
-    found = told(one=part, other=more, settings=settings)
+    found = explained(one=part, other=more, settings=settings)
     assert (found.reason, found.comparison and found.comparison.similarity) == (Reason.SIZES, 0.0)
-    assert told(one=part, other=twice, settings=settings).reason == Reason.CAPPED
-    assert told(one=part, other=UNLIKE, settings=settings).reason == Reason.BELOW
+    assert explained(one=part, other=twice, settings=settings).reason == Reason.CAPPED
+    assert explained(one=part, other=UNLIKE, settings=settings).reason == Reason.BELOW
 
 
 def test_a_text_that_is_not_known_is_not_compared() -> None:
@@ -161,4 +161,4 @@ def test_signatures_that_differ_too_much_are_a_reason_of_their_own() -> None:
         def least_matching(self, threshold: float) -> int:
             return self.slots
 
-    assert told(settings=Settings(Strict(0.5, "word:2"), 0.5, Limits())).reason == Reason.ESTIMATE
+    assert explained(settings=Settings(Strict(0.5, "word:2"), 0.5, Limits())).reason == Reason.ESTIMATE

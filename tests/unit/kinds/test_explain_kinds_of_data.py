@@ -41,7 +41,7 @@ def vector(*numbers: float) -> str:
     return VectorForm(2, "cosine").text(numbers, "vector")
 
 
-def test_of_sets_shared_and_differing_items_are_told() -> None:
+def test_sets_are_explained_by_shared_and_differing_items() -> None:
     found = explained(set_scheme("lsh", 0.5), 0.5, items_text("abc"), items_text("abd"), 0.5)
     assert found.reason == Reason.MATCH
     assert found.comparison is not None
@@ -50,7 +50,7 @@ def test_of_sets_shared_and_differing_items_are_told() -> None:
     assert "{+d" in words(found)
 
 
-def test_of_prints_the_functions_that_hold_of_both_are_told() -> None:
+def test_prints_are_explained_by_the_functions_that_hold_of_both() -> None:
     scheme = GridScheme(30, functions=500, size=2)
     found = explained(scheme, 0.6, items_text(range(10)), items_text(range(8)), 0.8)
     assert found.comparison is not None
@@ -65,20 +65,20 @@ def test_of_prints_the_functions_that_hold_of_both_are_told() -> None:
     assert (apart.reason, apart.comparison.met, apart.comparison.probability) == (Reason.BELOW, 0, 0.0)
 
 
-def test_of_vectors_the_distance_and_the_bands_are_told() -> None:
+def test_vectors_are_explained_by_their_distance_and_bands() -> None:
     found = explained(VECTORS, MEASURE.least, vector(1, 0), vector(9, 1), 0.96)
     assert found.reason == Reason.MATCH
-    told = words(found)
-    assert "distance    6.34019; the greatest of a match is 20" in told
-    assert f"of {VECTORS.banding.bands} in common" in told
-    assert "characters" not in told
-    assert "shingles" not in told
-    said = json.loads(as_json(found))
-    assert round(said["comparison"]["distance"], 5) == 6.34019
-    assert said["documents"][0]["shingles"] is None
+    text = words(found)
+    assert "distance    6.34019; the greatest of a match is 20" in text
+    assert f"of {VECTORS.banding.bands} in common" in text
+    assert "characters" not in text
+    assert "shingles" not in text
+    value = json.loads(as_json(found))
+    assert round(value["comparison"]["distance"], 5) == 6.34019
+    assert value["documents"][0]["shingles"] is None
 
 
-def test_of_vectors_that_are_too_far_apart_that_is_said() -> None:
+def test_vectors_that_are_too_far_apart_are_explained() -> None:
     found = explained(VECTORS, MEASURE.least, vector(1, 0), vector(0, 1))
     assert found.reason == Reason.BELOW
     assert "Not in one cluster: they are farther apart than matches may be, 20." in words(found)
@@ -87,6 +87,6 @@ def test_of_vectors_that_are_too_far_apart_that_is_said() -> None:
     assert vector(1, 0) not in words(gone)
 
 
-def test_of_equal_vectors_that_is_said() -> None:
+def test_equal_vectors_are_explained() -> None:
     found = explained(VECTORS, MEASURE.least, vector(1, 0), vector(1, 0), 1.0)
     assert "In one cluster: they are the same vector." in words(found)

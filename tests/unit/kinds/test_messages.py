@@ -1,4 +1,4 @@
-"""What messages of every kind of data have in common: JSON, keys, ids, times, sizes; each mistake has a name."""
+"""The common part of the messages of every kind of data: JSON, keys, ids, times, sizes; each mistake has a name."""
 
 from collections.abc import Callable
 from functools import partial
@@ -24,7 +24,7 @@ READER = Reader(Profile(name="people", fields=(Field(name="name", type="name"),)
 
 
 class Kind(NamedTuple):
-    """How a kind is parsed, the field with its content, and the same with what only the slow way of JSON can read."""
+    """The parser of a kind, the field with its content, and the same in a form that only the slow JSON parser reads."""
 
     parse: Callable[..., Any]
     content: bytes
@@ -50,7 +50,7 @@ def parse(kind: Kind, value: bytes | None, key: bytes | None = b"a", **options: 
     return kind.parse(value, key, rules=ParseRules(**options), fallback_time_ms=NOW)
 
 
-# -- what is fine
+# -- valid messages
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_where_the_key_is_not_the_id_it_counts_only_for_a_value_without_one(
     assert parse(kind, value, key, keyed=False).id == id
 
 
-# -- what is not
+# -- invalid messages
 
 MISTAKES: list[tuple[bytes | None, bytes | None, str, type[InputError], str]] = [
     (b"", b"a", "json", MalformedMessage, "not JSON"),

@@ -183,7 +183,7 @@ def test_a_vector_can_be_written_in_several_ways() -> None:
 
 
 @pytest.mark.parametrize(
-    ("measure", "vector", "error", "told"),
+    ("measure", "vector", "error", "message"),
     [
         ("cosine", [0, 0, 0, -0.0], UnusableDocument, "got only zeros as `vector`"),
         ("cosine", [1e-60, 0, 0, 0], UnusableDocument, "got only zeros as `vector`"),
@@ -207,11 +207,11 @@ def test_a_vector_can_be_written_in_several_ways() -> None:
         ("hamming", "g", UnusableDocument, "got a string of 1 characters"),
     ],
 )
-def test_vectors_that_cannot_be_used_are_refused(measure: str, vector: Any, error: type[InputError], told: str) -> None:
+def test_unusable_vectors_are_rejected(measure: str, vector: Any, error: type[InputError], message: str) -> None:
     memory = NearestNeighbours(4, 1.0, measure)
     with pytest.raises(error) as caught:
         memory.add("a", vector)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert caught.value.reason == "vector"
     assert "a" not in memory
 
@@ -224,7 +224,7 @@ def test_the_farthest_vectors_that_are_taken_can_be_signed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ((0, 1.0), "dimension: got 0, expected 1 to 65536"),
         ((4, 0.0), "distance: got 0, expected degrees, above 0 and below 180"),
@@ -236,10 +236,10 @@ def test_the_farthest_vectors_that_are_taken_can_be_signed() -> None:
         ((4, 1.0, "cosine", 2.0), "recall: got 2.0"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(arguments: tuple[Any, ...], told: str) -> None:
+def test_invalid_settings_are_rejected(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         NearestNeighbours(*arguments)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     with pytest.raises(ConfigError, match="line_width: got 3, expected none, as the measure is cosine"):
         NearestNeighbours(4, 1.0, line_width=3)
 

@@ -1,4 +1,4 @@
-"""Files of records: what becomes of rows and objects, ids and sources, and of what cannot be used."""
+"""Files of records: rows and objects, ids and sources, and the rejected ones."""
 
 import gzip
 import subprocess
@@ -36,13 +36,13 @@ def read(
     id_column: str | None = None,
     source_column: str | None = None,
 ) -> tuple[list[Record], list[str]]:
-    """The records of files, and what was rejected, as it is told."""
+    """The records of files, and the rejected ones with their reasons."""
     inputs = find_record_inputs([str(path) for path in paths], None)
     names = RecordNames.of(PROFILE, id_column, source_column)
     parts = list(read_records(inputs, names, max_bytes=max_bytes, encoding=encoding))
     assert all(len(part.records) == len(part.lines) for part in parts)
-    told = [f"{Path(one.path).name}:{one.at} {one.reason}" for part in parts for one in part.refused]
-    return [record for part in parts for record in part.records], told
+    rejected = [f"{Path(one.path).name}:{one.at} {one.reason}" for part in parts for one in part.refused]
+    return [record for part in parts for record in part.records], rejected
 
 
 def written(path: Path, content: str | bytes) -> Path:
@@ -125,16 +125,16 @@ def test_objects_within_objects_are_fields_side_by_side(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-def test_what_cannot_be_used_is_rejected_with_its_line_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_an_unusable_record_is_rejected_with_its_line_and_the_others_are_read(tmp_path: Path) -> None:
     lines = [
         b'{"id": 1, "a": "x"}', b"{", b"[1]", b'{"a": "no id"}', b'{"id": true}', b'{"id": ""}',
         b'{"id": 2, "a": "\xff"}', b'{"id": 3, "a": "' + b"x" * 1000 + b'"}',
         b'{"id": "' + b"y" * 900 + b'"}', b'{"id": 1.5}', b'{"id": 4.0}',
         b'{"id": 5, "a": ' + b"[" * 400 + b"]" * 400 + b"}", b'{"id": "\\ud800"}', b'{"id": 6}',
     ]  # fmt: skip
-    records, told = read(written(tmp_path / "x.jsonl", b"\n".join(lines)))
+    records, rejected = read(written(tmp_path / "x.jsonl", b"\n".join(lines)))
     assert [record.id[:3] for record in records] == ["1", "yyy", "4", "5", "6"]
-    assert told == [
+    assert rejected == [
         "x.jsonl:2 json", "x.jsonl:3 json", "x.jsonl:4 id", "x.jsonl:5 id", "x.jsonl:6 id", "x.jsonl:7 encoding",
         "x.jsonl:8 size", "x.jsonl:10 id", "x.jsonl:13 json",
     ]  # fmt: skip
@@ -143,9 +143,9 @@ def test_what_cannot_be_used_is_rejected_with_its_line_and_the_rest_goes_on(tmp_
         + b"x" * 1001
         + '"\n6,"two\nlines"\n7,{}\n8,{}\n'.format("é" * 500, "é" * 499).encode()
     )
-    records, told = read(written(tmp_path / "y.csv", rows))
+    records, rejected = read(written(tmp_path / "y.csv", rows))
     assert [record.id for record in records] == ["1", "6", "8"]
-    assert told == ["y.csv:3 csv", "y.csv:4 csv", "y.csv:5 id", "y.csv:6 encoding", "y.csv:7 size", "y.csv:10 size"]
+    assert rejected == ["y.csv:3 csv", "y.csv:4 csv", "y.csv:5 id", "y.csv:6 encoding", "y.csv:7 size", "y.csv:10 size"]
 
 
 def test_another_encoding_can_be_named(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_another_encoding_can_be_named(tmp_path: Path) -> None:
         (b"id,n\xe4me\n", {}, "x.csv: got bytes that are not UTF-8: name their encoding with --encoding"),
     ],
 )
-def test_a_table_whose_header_does_not_do_is_refused(
+def test_a_table_with_an_invalid_header_is_rejected(
     tmp_path: Path, content: str | bytes, columns: dict[str, str], message: str
 ) -> None:
     path = written(tmp_path / "x.csv", content)
@@ -182,7 +182,7 @@ def test_a_table_whose_header_does_not_do_is_refused(
     assert message in str(raised.value)
 
 
-def test_files_that_are_not_there_and_folders_are_told_at_once(tmp_path: Path) -> None:
+def test_missing_files_and_folders_are_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="there is no such file"):
         find_record_inputs([f"{tmp_path}/none.csv"], None)
     with pytest.raises(ConfigError, match=r"is a folder, expected a file\n-: Parquet cannot be read from a pipe"):
@@ -193,7 +193,7 @@ def test_files_that_are_not_there_and_folders_are_told_at_once(tmp_path: Path) -
 
 
 class _File:
-    """What `pyarrow.parquet.ParquetFile` has, with three rows in two row groups."""
+    """The part of `pyarrow.parquet.ParquetFile` that the reader uses, with three rows in two row groups."""
 
     sizes = (100, 8 << 20)
     """Of the largest column in each row group."""
@@ -235,12 +235,12 @@ def test_parquet_is_read_with_pyarrow(tmp_path: Path, monkeypatch: pytest.Monkey
     arrow.ArrowException, parquet.ParquetFile = _Error, _File  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "pyarrow", arrow)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", parquet)
-    records, told = read(written(tmp_path / "x.parquet", b"PAR1"))
+    records, rejected = read(written(tmp_path / "x.parquet", b"PAR1"))
     assert records == [
         Record("1", {"born": "1980-01-02", "paid": "1.50", "raw": "ab", "more_city": "Bonn"}),
         Record("x", {"born": "2020-01-02T00:00:00+00:00"}),
     ]
-    assert told == ["x.parquet:2 id"]
+    assert rejected == ["x.parquet:2 id"]
     assert _File.rows_at_once == [256, 8], "64 MB of the largest column"
     with pytest.raises(ConfigError, match="got no column 'nr' for the id"):
         read(tmp_path / "x.parquet", id_column="nr")
@@ -278,7 +278,7 @@ def test_a_large_row_group_of_parquet_is_not_read_at_once(tmp_path: Path) -> Non
     assert peaks[1] < 200, "of 360 MB of one text that is stored once"
 
 
-def test_without_pyarrow_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pyarrow_the_error_names_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ConfigError, match=r'needs pyarrow: pip install "stream_lsh\[parquet\]"'):
         read(written(tmp_path / "x.parquet", b"PAR1"))
@@ -299,7 +299,7 @@ def taken(
     return record_reader, keep(iter(record_reader), lambda record: record)
 
 
-def test_of_records_with_one_id_the_last_counts_and_that_is_told(
+def test_the_last_of_the_records_with_one_id_counts_and_a_warning_is_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = written(tmp_path / "x.csv", "id,n\n" + "a,1\nb,2\n" + "".join(f"a,{n}\n" for n in range(3, 10)) + "c\n")
@@ -307,18 +307,18 @@ def test_of_records_with_one_id_the_last_counts_and_that_is_told(
     assert [(record.id, record.fields["n"]) for record in kept.made] == [("a", "9"), ("b", "2")]
     assert (record_reader.records, record_reader.again, record_reader.failed) == (9, 7, True)
     assert kept.rows == {"a": 0, "b": 1}
-    told = capsys.readouterr().err.splitlines()
-    assert f"{path}:4: the id 'a' comes again: it replaces the record before it" in told
-    assert sum("comes again" in line for line in told) == 5
-    assert sum("rejected (csv)" in line for line in told) == 1
-    again, aside = record_reader.summary()
+    printed = capsys.readouterr().err.splitlines()
+    assert f"{path}:4: the id 'a' comes again: it replaces the record before it" in printed
+    assert sum("comes again" in line for line in printed) == 5
+    assert sum("rejected (csv)" in line for line in printed) == 1
+    again, rejected = record_reader.summary()
     assert again.startswith("7 ids came again: the later record counts")
-    assert aside == "1 rejected: csv 1; --rejects lists them"
+    assert rejected == "1 rejected: csv 1; --rejects lists them"
     taken([path], quiet=True)
     assert capsys.readouterr().err == ""
 
 
-def test_what_was_rejected_can_be_written_to_a_file(tmp_path: Path) -> None:
+def test_rejected_records_can_be_written_to_a_file(tmp_path: Path) -> None:
     out = Output(str(tmp_path / "rejects.jsonl"))
     path = written(tmp_path / "x.csv", "id\n1\n2,3\n")
     record_reader, _ = taken([path], out, quiet=True)
@@ -342,9 +342,9 @@ def test_the_corpora_are_read_as_they_are(data_dir: Path) -> None:
     expected = [(f"{one.source}/{one.id}", one.source, one.fields) for one in febrl(data_dir, 4).records]
     assert plain(read(*(folder / f"{name}.csv" for name in names))[0]) == expected
     folder = data_dir / "leipzig_dblp_acm"
-    found, told = read(folder / "DBLP2.csv", folder / "ACM.csv", encoding="latin-1", max_bytes=10**6)
+    found, rejected = read(folder / "DBLP2.csv", folder / "ACM.csv", encoding="latin-1", max_bytes=10**6)
     expected = [(one.id.replace(" ", "/", 1), one.source, one.fields) for one in dblp_acm(data_dir).records]
-    assert (len(found), told) == (2616 + 2294, [])
+    assert (len(found), rejected) == (2616 + 2294, [])
     assert {one[0] for one in plain(found)} == {one[0] for one in expected}
     ascii_only = [one for one in expected if ascii(one[2]) == repr(one[2])]
     assert [one for one in plain(found) if ascii(one[2]) == repr(one[2])] == ascii_only
@@ -354,8 +354,8 @@ def test_the_corpora_are_read_as_they_are(data_dir: Path) -> None:
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_the_senzing_records_have_a_source_in_either_form(data_dir: Path, ending: str) -> None:
     paths = [data_dir / "senzing_truthset" / f"{name}.{ending}" for name in ("customers", "reference", "watchlist")]
-    found, told = read(*paths, max_bytes=10**5)
-    assert told == []
+    found, rejected = read(*paths, max_bytes=10**5)
+    assert rejected == []
     assert [record.id for record in found] == [one.id.replace(" ", "/", 1) for one in senzing(data_dir).records]
     smith = next(record for record in found if record.id == "CUSTOMERS/1001").fields
     assert smith.get("PRIMARY_NAME_LAST", smith.get("NAME_LAST")) == "Smith"

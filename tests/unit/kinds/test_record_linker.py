@@ -1,4 +1,4 @@
-"""Records in memory: what is found, and that the order of arrival makes no difference to it."""
+"""Records in memory: matches and entities, which do not depend on the order of arrival."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -46,7 +46,7 @@ def record(id: str, name: str, born: str = "", town: str = "", **more: Any) -> R
 ANN, ANNE, ANA = record("1", "Ann Lee", "1980"), record("2", "Ann Lee", "1980", "Leeds"), record("3", "Ann Lee")
 
 
-def test_a_match_says_how_much_each_field_is_worth_and_which_rules_found_it() -> None:
+def test_a_match_has_the_weight_of_each_field_and_the_rules_that_found_it() -> None:
     linker = RecordLinker(PROFILE)
     linker.add(ANN)
     (match,) = linker.add(ANNE)
@@ -87,7 +87,7 @@ def replace_town(one: Record, town: str) -> Record:
     return one._replace(fields={**one.fields, "town": town})
 
 
-def test_two_that_are_not_the_same_are_kept_apart_whoever_connects_them() -> None:
+def test_two_records_that_are_decided_to_differ_are_kept_apart_in_any_cluster() -> None:
     linker = RecordLinker(PROFILE)
     linker.add_many([record("1", "Ann Lee", "1980"), record("2", "Ann Lee", "1980"), record("3", "Ann Lee", "1980")])
     linker.decide("1", "3", same=False)
@@ -95,7 +95,7 @@ def test_two_that_are_not_the_same_are_kept_apart_whoever_connects_them() -> Non
     assert groups in ([{"1", "2"}], [{"2", "3"}])
 
 
-def test_a_golden_record_keeps_what_the_profile_says() -> None:
+def test_a_golden_record_keeps_the_values_that_the_profile_prefers() -> None:
     linker = RecordLinker(PROFILE)
     linker.add_many(
         [
@@ -143,7 +143,7 @@ def test_a_record_without_values_matches_nothing() -> None:
     assert (len(linker), linker.matches(), linker.reviews()) == (3, [], [])
 
 
-def test_what_cannot_be_used_is_refused_and_changes_nothing() -> None:
+def test_an_unusable_record_is_rejected_and_changes_nothing() -> None:
     linker = RecordLinker(PROFILE)
     for wrong, error in (
         (Record("", {"name": "x"}), UnusableDocument),
@@ -188,15 +188,15 @@ decisions = st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef"), st.s
 steps = st.lists(st.one_of(versions, versions, st.sampled_from("abcdef")), max_size=14)
 
 
-def told(linker: RecordLinker) -> tuple[object, ...]:
-    """Everything but the ids of entities, which are those of who came first."""
+def results_of(linker: RecordLinker) -> tuple[object, ...]:
+    """Everything but the ids of entities, which are those of their first members."""
     entities = {(frozenset(entity.members), tuple(sorted(entity.golden.items()))) for entity in linker.entities()}
     return linker.matches(), linker.reviews(), entities
 
 
 @settings(max_examples=150, deadline=None)
 @given(steps, st.randoms(use_true_random=False), st.lists(decisions, max_size=3), st.booleans(), st.data())
-def test_whatever_came_and_went_in_whatever_order_the_end_is_that_of_what_is_left(
+def test_any_order_of_additions_and_removals_ends_with_the_results_of_the_remaining_records(
     arrivals: list[Record | str],
     chance: object,
     verdicts: list[tuple[str, str, bool]],
@@ -205,7 +205,7 @@ def test_whatever_came_and_went_in_whatever_order_the_end_is_that_of_what_is_lef
 ) -> None:
     profile = replace(PROFILE, one_to_one=one_to_one)
     linker, left = RecordLinker(profile), dict[str, Record]()
-    # A pair that was called the same keeps what it was until that is taken back, so such words come last.
+    # A pair that was decided to match keeps its decision until it is withdrawn, so decisions come last.
     places = [len(arrivals) if same else data.draw(st.integers(0, len(arrivals))) for _, _, same in verdicts]
     for number, step in enumerate([*arrivals, None]):
         for place, (one, other, same) in zip(places, verdicts, strict=True):
@@ -226,10 +226,10 @@ def test_whatever_came_and_went_in_whatever_order_the_end_is_that_of_what_is_lef
         last[tuple(sorted(verdict[:2]))] = verdict
     for one, other, same in last.values():
         batch.decide(one, other, same)
-    assert told(linker) == told(batch)
+    assert results_of(linker) == results_of(batch)
 
 
-def test_a_pair_that_was_decided_stays_told_when_its_records_may_not_be_compared_any_more() -> None:
+def test_a_decided_pair_stays_published_when_its_records_may_not_be_compared_any_more() -> None:
     linker = RecordLinker(replace(PROFILE, link="link"))
     linker.add_many([record("1", "Ann Lee", "1980", source="crm"), record("2", "Ann Lee", "1980", source="shop")])
     linker.decide("1", "2", same=True)
@@ -246,7 +246,7 @@ def test_a_rule_that_puts_everything_into_one_block_is_capped_and_named() -> Non
     profile = replace(PROFILE, rules=("town", "name"))
     linker = RecordLinker(profile)
     linker.add_many(record(str(number), f"{chr(97 + number % 26)}{number} lee", "", "Leeds") for number in range(60))
-    # Each of the last 27 leaves out what lies behind the 32 newest before it, and no two share a name.
+    # Each of the last 27 skips the records behind the 32 newest before it, and no two share a name.
     assert linker.counts.capped_by_block == {"town": 27}
     assert linker.counts.capped_postings == 27
     uncapped = RecordLinker(profile, max_candidates=0)
@@ -256,7 +256,7 @@ def test_a_rule_that_puts_everything_into_one_block_is_capped_and_named() -> Non
 
 @settings(max_examples=40, deadline=None)
 @given(steps, steps, st.lists(st.tuples(decisions, st.booleans()), max_size=3), st.booleans())
-def test_a_saved_linker_goes_on_with_the_same_answers(
+def test_a_saved_linker_continues_with_the_same_results(
     tmp_path_factory: pytest.TempPathFactory,
     before: list[Record | str],
     after: list[Record | str],
@@ -278,12 +278,12 @@ def test_a_saved_linker_goes_on_with_the_same_answers(
             assert again.add(step) == linker.add(step)
         else:
             assert again.remove(step) == linker.remove(step)
-        assert told(again) == told(linker)
+        assert results_of(again) == results_of(linker)
         assert (again.entities(), len(again)) == (linker.entities(), len(linker))
     for (one, other, same), early in verdicts:
         for each in (linker, again):
             each.decide(one, other, None if early else same)
-        assert told(again) == told(linker)
+        assert results_of(again) == results_of(linker)
     assert again.search(ANN.fields) == linker.search(ANN.fields)
 
 
@@ -306,11 +306,11 @@ def test_neither_removed_nor_replaced_records_make_a_linker_grow() -> None:
     linker = RecordLinker(PROFILE)
     linker.add_many([ANN, ANNE, ANA])
     linker.decide("1", "3", same=True)
-    before = told(linker)
+    before = results_of(linker)
     for number in range(3000):
         linker.add(record(f"goes{number}", "Bob Ray", str(1950 + number % 50)))
         assert linker.remove(f"goes{number}")
-    assert told(linker) == before
+    assert results_of(linker) == before
     assert len(linker) == 3
     assert linker.counts.documents == 6003
     assert len(linker._pipeline.documents._ids) < 1100
@@ -319,17 +319,17 @@ def test_neither_removed_nor_replaced_records_make_a_linker_grow() -> None:
         linker.add(record("2", "Ann Lee", "1980", f"Leeds {number}"))
     assert len(linker._ledger.graph.nodes.ids) < 1100
     linker.add(ANNE)
-    assert told(linker) == before
+    assert results_of(linker) == before
 
 
-def test_compaction_changes_no_answer() -> None:
+def test_compaction_changes_no_result() -> None:
     linker = RecordLinker(PROFILE)
     linker.add_many([ANN, ANNE, ANA, record("4", "Bob Ray", "1955"), record("5", "Bob Ray", "1955")])
     linker.decide("1", "2", same=False)
     linker.remove("5")
-    before = (*told(linker), linker.entities(), linker.search(ANN.fields), linker.counts)
+    before = (*results_of(linker), linker.entities(), linker.search(ANN.fields), linker.counts)
     linker._compact()
-    assert (*told(linker), linker.entities(), linker.search(ANN.fields), linker.counts) == before
+    assert (*results_of(linker), linker.entities(), linker.search(ANN.fields), linker.counts) == before
     linker.decide("1", "2", same=None)
     assert [entity.members for entity in linker.entities()] == [("2", "1")]
 

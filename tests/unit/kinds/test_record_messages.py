@@ -46,11 +46,11 @@ def unkeyed(value: Any) -> ParsedRecord:
     return parse(value if isinstance(value, bytes) else json.dumps(value).encode(), None, keyed=False)
 
 
-# --- what is fine ---------------------------------------------------------------------------------------------------
+# --- valid messages -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("value", "values", "told"),
+    ("value", "values", "raw_values"),
     [
         ({"name": "Dr. Ann Lee"}, ("ann lee", "", ""), {"name": "Dr. Ann Lee"}),
         ({"DOB": "3/1/1970"}, ("", "1970-03-01", ""), {"born": "3/1/1970"}),
@@ -72,14 +72,16 @@ def unkeyed(value: Any) -> ParsedRecord:
         ({"name": "فيصل صديقي"}, ("فيصل صديقي", "", ""), {"name": "فيصل صديقي"}),
     ],
 )  # fmt: skip
-def test_columns_are_values_and_what_was_given(value: Any, values: tuple[str, ...], told: dict[str, object]) -> None:
+def test_columns_are_values_and_what_was_given(
+    value: Any, values: tuple[str, ...], raw_values: dict[str, object]
+) -> None:
     for escape in (False, True):
         found = parse(json.dumps(value, ensure_ascii=escape).encode())
-        assert found == ParsedRecord("a", values, told, "", NOW)
+        assert found == ParsedRecord("a", values, raw_values, "", NOW)
 
 
 @pytest.mark.parametrize(
-    ("value", "values", "told"),
+    ("value", "values", "raw_values"),
     [
         (b'\xef\xbb\xbf{"name": "Ann"}', ("ann", "", ""), {"name": "Ann"}),
         (b' \n{"name": "Ann"}\r\n', ("ann", "", ""), {"name": "Ann"}),
@@ -92,9 +94,9 @@ def test_columns_are_values_and_what_was_given(value: Any, values: tuple[str, ..
         (b'{"shoes": "\\ud800", "name": "Ann"}', ("ann", "", ""), {"name": "Ann"}),
     ],
 )
-def test_json_in_its_unusual_forms(value: bytes, values: tuple[str, ...], told: dict[str, object]) -> None:
+def test_json_in_its_unusual_forms(value: bytes, values: tuple[str, ...], raw_values: dict[str, object]) -> None:
     found = parse(value)
-    assert (found.values, found.raw_values) == (values, told)
+    assert (found.values, found.raw_values) == (values, raw_values)
     assert json.dumps(found.raw_values, ensure_ascii=False, allow_nan=False).encode()
 
 
@@ -113,7 +115,7 @@ def test_json_in_its_unusual_forms(value: bytes, values: tuple[str, ...], told: 
         (b'{"deleted": null, "name": "Bo"}', b"a", ParsedRecord("a", ("bo", "", ""), {"name": "Bo"}, "", NOW)),
     ],
 )
-def test_what_is_deleted(value: bytes | None, key: bytes, expected: ParsedRecord) -> None:
+def test_deletes_are_recognised(value: bytes | None, key: bytes, expected: ParsedRecord) -> None:
     assert parse(value, key) == expected
 
 
@@ -175,7 +177,7 @@ def test_a_profile_without_names_for_the_id_takes_the_key_alone() -> None:
     )  # fmt: skip
 
 
-# --- what is not ----------------------------------------------------------------------------------------------------
+# --- invalid messages -----------------------------------------------------------------------------------------------
 
 OBJECT = "got an object as the value of a field, expected a text, a number or a list of them"
 
@@ -235,7 +237,7 @@ def test_an_integer_of_very_many_digits_never_surprises(digits: int) -> None:
         assert raised.value.reason == "json"
 
 
-# --- what is too much -----------------------------------------------------------------------------------------------
+# --- limits ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [10_000, 500_000])
@@ -281,7 +283,7 @@ def too_large(value: Any, **more: Any) -> str:
     return str(raised.value)
 
 
-def test_what_is_given_has_a_limit_and_the_error_names_the_largest_field() -> None:
+def test_raw_values_have_a_limit_and_the_error_names_the_largest_field() -> None:
     room = MAX_RECORD_BYTES - len('{"name":"","city":"Rome"}')
     fits = {"name": "x" * room, "city": "Rome", "not of the profile": "x" * 300_000}
     document = parse(json.dumps(fits).encode(), max_bytes=10_000_000).document
@@ -296,7 +298,7 @@ def test_what_is_given_has_a_limit_and_the_error_names_the_largest_field() -> No
         record_document(READER, Record("a", {"name": "x" * 200_000}))
 
 
-def test_what_is_compared_of_a_large_record_is_its_beginning() -> None:
+def test_the_beginning_of_a_large_record_is_compared() -> None:
     fields = tuple(Field(name=f"f{number}", type="text", columns=("all",)) for number in range(12))
     reader = Reader(Profile(name="wide", fields=(*fields, Field(name="short")), comparisons=()))
     rare = "\u0436" * 4_096
@@ -338,7 +340,7 @@ def judged(value: bytes | None, key: bytes | None) -> str:
 
 @settings(max_examples=60)
 @given(st.binary(max_size=60), st.none() | st.binary(max_size=5))
-def test_whatever_the_bytes_are_it_is_a_record_or_an_input_error(value: bytes, key: bytes | None) -> None:
+def test_any_bytes_give_a_record_or_an_input_error(value: bytes, key: bytes | None) -> None:
     for data in (
         value,
         *(b'{"' + name + b'":' + value + b"}" for name in (b"name", b"id", b"source", b"fields", b"time")),
@@ -348,7 +350,7 @@ def test_whatever_the_bytes_are_it_is_a_record_or_an_input_error(value: bytes, k
 
 @settings(max_examples=60)
 @given(st.dictionaries(COLUMNS, JSON), st.none() | st.just(b"a"))
-def test_whatever_the_object_is_it_is_a_record_or_an_input_error(value: dict[str, Any], key: bytes | None) -> None:
+def test_any_object_gives_a_record_or_an_input_error(value: dict[str, Any], key: bytes | None) -> None:
     for escape in (False, True):
         assert judged(json.dumps(value, ensure_ascii=escape).encode("utf-8", "surrogatepass"), key) in REASONS
 

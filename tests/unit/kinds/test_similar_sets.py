@@ -101,7 +101,7 @@ def test_containment_finds_small_sets_in_larger_ones() -> None:
     assert (match.left_shingles, match.right_shingles) == (8, 4)
 
 
-def test_sets_are_told_as_documents_with_the_same_shingles_are() -> None:
+def test_sets_match_as_documents_with_the_same_shingles_do() -> None:
     sets = {"a": [*"abcdef"], "b": [*"abcdeg"], "c": [*"xyz"]}
     memory, near = SimilarSets(0.5), NearDuplicates(0.5, "word:1")
     memory.add_many(sets.items())
@@ -120,7 +120,7 @@ def test_an_empty_set_is_there_and_matches_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("items", "error", "told"),
+    ("items", "error", "message"),
     [
         ([1.5], MalformedMessage, "got 1.5 in `items`, expected strings and integers"),
         ([None], MalformedMessage, "got None in `items`"),
@@ -130,17 +130,17 @@ def test_an_empty_set_is_there_and_matches_nothing() -> None:
         ([1 << 64], UnusableDocument, "got an integer of more than 64 bits"),
     ],
 )
-def test_items_that_cannot_be_used_are_refused(items: Any, error: type[Exception], told: str) -> None:
+def test_unusable_items_are_rejected(items: Any, error: type[Exception], message: str) -> None:
     memory = SimilarSets(0.5)
     with pytest.raises(error, match="got ") as caught:
         memory.add("a", items)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert caught.value.reason == "items"  # type: ignore[attr-defined]
     assert "a" not in memory
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ({"threshold": 1.5}, "threshold"),
         ({"measure": "containmnt"}, "containment"),
@@ -154,10 +154,10 @@ def test_items_that_cannot_be_used_are_refused(items: Any, error: type[Exception
         ({"method": "exact", "squares": 100}, "method: got exact, expected lsh for fingerprints"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(arguments: dict[str, Any], told: str) -> None:
+def test_invalid_settings_are_rejected(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         SimilarSets(**arguments)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(

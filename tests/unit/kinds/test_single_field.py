@@ -1,4 +1,4 @@
-"""Messages of sets and vectors: whatever the bytes are, they are read or refused, and what is written is read again."""
+"""Messages of sets and vectors: any bytes are read or rejected, and written values are read again."""
 
 import json
 from typing import Any
@@ -30,9 +30,9 @@ NAMES = FieldNames(id="key", items="basket", vector="at", time="when")
 
 @pytest.mark.parametrize("form", FORMS, ids=repr)
 @given(st.data())
-def test_whatever_a_message_says_it_is_read_or_refused(form: Form, data: st.DataObject) -> None:
-    said = {name: data.draw(ANYTHING) for name in (form.field, *data.draw(st.sets(st.sampled_from(["id", "time"]))))}
-    value = data.draw(st.binary(max_size=20) | st.just(json.dumps(said).encode()))
+def test_a_message_of_any_values_is_read_or_rejected(form: Form, data: st.DataObject) -> None:
+    fields = {name: data.draw(ANYTHING) for name in (form.field, *data.draw(st.sets(st.sampled_from(["id", "time"]))))}
+    value = data.draw(st.binary(max_size=20) | st.just(json.dumps(fields).encode()))
     key = data.draw(st.none() | st.binary(max_size=4))
     try:
         document = parse_valued(value, key, form, ParseRules(keyed=data.draw(st.booleans())), fallback_time_ms=5)
@@ -43,7 +43,7 @@ def test_whatever_a_message_says_it_is_read_or_refused(form: Form, data: st.Data
 
 
 @pytest.mark.parametrize("form", FORMS, ids=repr)
-def test_what_is_fed_is_read_again(form: Form) -> None:
+def test_a_fed_message_is_read_again(form: Form) -> None:
     values: Any = [1, 0, 1] if form.field == "items" else [1.5, -2, 0]
     if isinstance(form, VectorForm) and form.measure == "hamming":
         values = [1, 0, 1, 0, 0, 0, 0, 1]
@@ -89,7 +89,7 @@ def test_cells_of_tables_are_read(form: Form, cell: str, value: Any) -> None:
         (VectorForm(2, "cosine"), "a b"),
     ],
 )
-def test_cells_that_cannot_be_read_are_refused(form: Form, cell: str) -> None:
+def test_unreadable_cells_are_rejected(form: Form, cell: str) -> None:
     with pytest.raises(InputError) as caught:
         form.of_cell(cell)
     assert caught.value.reason == form.field

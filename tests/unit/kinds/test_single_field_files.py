@@ -1,4 +1,4 @@
-"""Files of sets and vectors: JSON lines and tables say the same, and what cannot be read is named."""
+"""Files of sets and vectors: JSON lines and tables hold the same, and unreadable lines are reported."""
 
 import gzip
 from argparse import Namespace
@@ -29,7 +29,7 @@ def read(paths: list[Path], form: Form, **given: Any) -> list[Part]:
     return [*read_values(find_inputs([*map(str, paths)], chosen.format), chosen, form, fallback_time_ms=3)]
 
 
-def said(parts: list[Part]) -> list[tuple[str, str | None, int]]:
+def documents_of(parts: list[Part]) -> list[tuple[str, str | None, int]]:
     return [(one.id, one.text, one.time_ms) for part in parts for one in part.documents]
 
 
@@ -48,9 +48,9 @@ SETS = [("a", "milk\ntea\n", 3), ("b", "", 9)]
 )
 def test_sets_are_the_same_in_every_format(name: str, content: bytes, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(content)
-    assert said(read([tmp_path / name], ItemsForm(), time_unit="ms")) == SETS
+    assert documents_of(read([tmp_path / name], ItemsForm(), time_unit="ms")) == SETS
     in_seconds = [("a", "milk\ntea\n", 3), ("b", "", 9_000)]
-    assert said(read([tmp_path / name], ItemsForm(), time_unit="s")) == in_seconds
+    assert documents_of(read([tmp_path / name], ItemsForm(), time_unit="s")) == in_seconds
     assert [(one.at, one.reason) for part in read([tmp_path / name], ItemsForm()) for one in part.refused] == [
         (3 if name.endswith("sv") else 2, "time")
     ]
@@ -62,11 +62,11 @@ def test_columns_can_be_named_and_several_files_are_read_in_order(tmp_path: Path
     other.write_text('{"key": "y", "at": [2, 1]}\n')
     form = VectorForm(2, "cosine")
     parts = read([one, other], form, id_column="key", text_column="at")
-    assert said(parts) == [("x", form.text([1, 2], "at"), 3), ("y", form.text([2, 1], "at"), 3)]
+    assert documents_of(parts) == [("x", form.text([1, 2], "at"), 3), ("y", form.text([2, 1], "at"), 3)]
     assert parts[-1].position == one.stat().st_size + other.stat().st_size
 
 
-def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path) -> None:
+def test_an_unreadable_line_is_reported_with_its_number(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("id,vector\na,1 2\nb,1\nc,0 0\nd,1 x\n")
     (part,) = read([path], VectorForm(2, "cosine"))
@@ -75,17 +75,17 @@ def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"title_column": "t"}, "--title-column: applies to documents only"),
         ({"format": "folder"}, "--format: got folder, expected jsonl, csv or tsv for files with items"),
         ({"encoding": "latin-1"}, "--encoding: applies to records only"),
     ],
 )
-def test_options_of_documents_and_records_are_refused(given: dict[str, str], told: str) -> None:
+def test_options_of_documents_and_records_are_rejected(given: dict[str, str], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         of_values(options(**given), ItemsForm())
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_folder_has_no_sets(tmp_path: Path) -> None:

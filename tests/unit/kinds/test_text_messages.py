@@ -28,7 +28,7 @@ def unkeyed(value: bytes) -> Document:
     return parse(value, None, keyed=False)
 
 
-# --- what is fine ---------------------------------------------------------------------------------------------------
+# --- valid messages -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_fields_can_have_other_names() -> None:
         FieldNames(id="text")
 
 
-# --- what is not ----------------------------------------------------------------------------------------------------
+# --- invalid messages -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_messages_that_are_not_fine(value: bytes, reason: str, error: type[Input
 
 
 @given(st.binary(max_size=60), st.none() | st.binary(max_size=5))
-def test_whatever_comes_is_a_document_or_an_input_error(value: bytes, key: bytes | None) -> None:
+def test_any_message_gives_a_document_or_an_input_error(value: bytes, key: bytes | None) -> None:
     for data in (
         value,
         b'{"text":' + value + b"}",
@@ -134,7 +134,7 @@ def test_whatever_comes_is_a_document_or_an_input_error(value: bytes, key: bytes
 
 
 @given(STRINGS.filter(bool), STRINGS, st.integers(100_000_000_000, NOW), st.booleans())
-def test_what_json_wrote_is_read_whichever_way_it_goes(document_id: str, text: str, time: int, escape: bool) -> None:
+def test_json_with_and_without_escapes_is_read(document_id: str, text: str, time: int, escape: bool) -> None:
     written = json.dumps({"id": document_id, "text": text, "time": time}, ensure_ascii=escape)
     value = written.encode("utf-8", "replace")
     expected = Document(document_id, text, time)
@@ -209,7 +209,7 @@ def read_page(html: str = "main", *, now_ms: int = EIGHT_MS, **fields: object) -
     return parse_document(value, b"a", fallback_time_ms=now_ms, stories=True, html=html)
 
 
-def test_a_page_is_read_and_says_what_the_message_does_not() -> None:
+def test_a_page_is_read_and_completes_the_message() -> None:
     assert read_page() == Document(
         "a", "Two ships burn.", EIGHT_MS, About("Fire in the port", "wire.example", len("Two ships burn."))
     )
@@ -219,7 +219,7 @@ def test_a_page_is_read_and_says_what_the_message_does_not() -> None:
     assert read_page("page").text == "Home Two ships burn."
 
 
-def test_a_page_that_says_it_comes_from_the_future_is_taken_as_of_now() -> None:
+def test_a_page_with_a_time_in_the_future_has_the_current_time() -> None:
     assert read_page(now_ms=EIGHT_MS - 7_200_000).time_ms == EIGHT_MS - 7_200_000
     assert read_page(now_ms=EIGHT_MS - 1_800_000).time_ms == EIGHT_MS
 

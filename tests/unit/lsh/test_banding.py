@@ -46,7 +46,7 @@ def test_the_order_of_the_rows_matters() -> None:
     assert keys[0, 0] != keys[1, 0]
 
 
-def test_bit_0_tells_the_buckets_of_digests_from_those_of_bands() -> None:
+def test_bit_0_distinguishes_the_buckets_of_digests_from_those_of_bands() -> None:
     generator = np.random.default_rng(2)
     digests = generator.integers(0, 1 << 64, 1000, np.uint64)
     assert (digest_buckets(digests) & np.uint64(1)).all()

@@ -62,7 +62,7 @@ def test_the_probability_is_the_exact_one(thousandths: int, cascade: tuple[Step,
     assert composed.probability(distance).tolist() == composed.curve(distance).tolist()
 
 
-def test_what_is_missed_is_precise_where_the_probability_is_1() -> None:
+def test_the_missed_share_is_precise_where_the_probability_is_1() -> None:
     composed = MinHash().and_(2).or_(400)
     missed = composed.misses(np.array([0.2]))[0]
     assert composed.probability(0.2) == 1.0
@@ -99,7 +99,7 @@ def test_and_alone_and_or_alone_have_no_fixed_point(kind: Literal["AND", "OR"]) 
 def test_a_fixed_point_is_mapped_to_itself(rows: int, bands: int) -> None:
     for composed in (MinHash().and_(rows).or_(bands), MinHash().or_(bands).and_(rows)):
         (point,) = composed.fixed_points()
-        # The curve is steep there: what is found is the last number before the step.
+        # The curve is steep there: the result is the last number before the step.
         low, high = composed.amplified(np.array([point * (1 - 1e-9), 1 - (1 - point) * (1 - 1e-9)]))[0]
         assert low <= point <= high
 
@@ -147,7 +147,7 @@ def test_and_alone_or_alone_and_neither_have_bands_too() -> None:
             other.bands()
 
 
-def test_bands_in_which_a_function_says_nothing_are_marked() -> None:
+def test_bands_with_an_undefined_value_are_marked() -> None:
     values = np.array([[1, 2, NOTHING, 4], [NOTHING, NOTHING, 3, 4]], np.uint32)
     assert MinHash().and_(2).or_(2).defined_bands(values).tolist() == [[True, False], [False, True]]
     family = GridTriples(30, occupied=0.5).or_(64)

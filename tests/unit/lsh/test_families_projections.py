@@ -107,7 +107,7 @@ def test_seeds_and_salts_give_numbers_of_their_own() -> None:
     assert np.unique(np.concatenate(runs)).size == 15_000
 
 
-def test_numbers_are_spread_as_their_names_say(seed: int) -> None:
+def test_numbers_have_the_distributions_of_their_names(seed: int) -> None:
     count = 200_000
     uniform = uniforms(count, seed, 1)
     assert 0 < uniform.min() < uniform.max() < 1

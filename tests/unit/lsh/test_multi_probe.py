@@ -25,7 +25,7 @@ def batch(rows: int, choices: int, seed: int) -> tuple[U32, Margins]:
 
 
 def by_all_sets(values: U32, margins: Margins, item: int, band: slice) -> list[list[int]]:
-    """Every way to change the functions of a band, sorted by what it costs."""
+    """Every way to change the functions of a band, sorted by its cost."""
     others, costs = margins.others[item, band].tolist(), margins.costs[item, band].tolist()
     own = values[item, band].tolist()
     found = []

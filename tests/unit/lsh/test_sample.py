@@ -56,7 +56,7 @@ def sampled(signatures: U32, runs: int, seed: int, visits: int) -> F64:
 
 
 @pytest.mark.parametrize("visits", [2_000_000, 3_000])
-def test_a_sample_tells_bulk_and_tail_of_all_pairs_without_bias(seed: int, visits: int) -> None:
+def test_a_sample_estimates_bulk_and_tail_of_all_pairs_without_bias(seed: int, visits: int) -> None:
     signatures = signatures_of(np.random.default_rng(seed), 300)
     truth = by_all_pairs(signatures)
     runs = sampled(signatures, 60, seed, visits)
@@ -66,7 +66,7 @@ def test_a_sample_tells_bulk_and_tail_of_all_pairs_without_bias(seed: int, visit
         assert truth[part].sum() == pytest.approx(found.mean(), abs=4.5 * error + 1e-9)
 
 
-def test_pairs_that_are_rare_are_told_more_surely_than_by_documents_compared_with_all(seed: int) -> None:
+def test_rare_pairs_are_estimated_better_than_by_comparing_documents_with_all(seed: int) -> None:
     signatures = signatures_of(np.random.default_rng(seed), 300)
     truth = by_all_pairs(signatures)[24:].sum()
     # 40 of 300 documents see some 16 of the 120 pairs: their count alone would be right within a quarter.

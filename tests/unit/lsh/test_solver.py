@@ -73,7 +73,7 @@ def test_no_other_banding_has_fewer_false_candidates(threshold: float) -> None:
     assert costs[best.bands, best.rows] == pytest.approx(min(costs.values()))
 
 
-def test_a_histogram_tells_where_the_pairs_are() -> None:
+def test_a_histogram_shows_where_the_pairs_are() -> None:
     all_alike = np.zeros(10)
     all_alike[6] = 4.0
     banding = choose_banding(0.8, histogram=all_alike)
@@ -87,7 +87,7 @@ def test_costly_bands_make_fewer_bands() -> None:
     assert choose_banding(0.8, band_cost=0.01).bands < choose_banding(0.8).bands
 
 
-def test_what_is_not_feasible_says_what_would_be() -> None:
+def test_an_error_about_an_infeasible_target_names_what_is_feasible() -> None:
     with pytest.raises(ConfigError) as caught:
         choose_banding(0.02, recall=0.99, slots=128)
     assert "raise slots to 228, lower recall to 0.924, or raise the threshold to 0.036" in str(caught.value)
@@ -121,7 +121,7 @@ def test_the_chosen_one_is_the_best_of_the_alternatives_and_those_descend() -> N
     assert min(one.probability_at_threshold for one in wider) >= 0.69
 
 
-def test_a_histogram_tells_how_many_candidates_a_document_has() -> None:
+def test_a_histogram_gives_the_number_of_candidates_of_a_document() -> None:
     pairs = np.zeros(129)
     pairs[[26, 115]] = 4900, 50  # all pairs of 100 documents agree in a fifth of the slots, but for one pair each two
     banding = choose_banding(0.8, histogram=Agreements(pairs, 100))
@@ -160,7 +160,7 @@ def test_a_pinned_banding_has_to_fit_and_to_reach_the_recall() -> None:
     assert pinned(0.8, 0.99, 256, 26, 8).probability_at_threshold >= 0.99
 
 
-def test_any_banding_says_what_it_reaches() -> None:
+def test_any_banding_reports_its_recall() -> None:
     banding = banding_of(0.8, 16, 8, recall=0.99)
     assert round(banding.probability_at_threshold, 3) == 0.947
     assert (banding.recall, banding.slots_used) == (0.99, 128)
@@ -204,6 +204,6 @@ def test_recall_first_finds_at_the_threshold_what_equal_weights_miss() -> None:
 
 
 @pytest.mark.parametrize("weights", [(0.0, 0.0), (-1.0, 1.0), (float("nan"), 1.0), (1.0, float("inf"))])
-def test_weights_that_cannot_be_are_refused(weights: tuple[float, float]) -> None:
+def test_invalid_weights_are_rejected(weights: tuple[float, float]) -> None:
     with pytest.raises(ConfigError, match=r"false_(negative|positive)_weight"):
         choose_by_areas(0.8, 128, *weights)

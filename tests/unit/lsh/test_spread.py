@@ -72,7 +72,7 @@ def test_one_document_makes_no_pairs() -> None:
 
 
 @pytest.mark.parametrize("counts", [[], [0.0, 0.0], [1.0, -1.0, 3.0], [float("nan")], [float("inf")]])
-def test_counts_that_cannot_be_are_refused(counts: list[float]) -> None:
+def test_invalid_counts_are_rejected(counts: list[float]) -> None:
     for make in (Similarities, lambda weights: Agreements(weights, 3)):
         with pytest.raises(ConfigError, match="expected one or more counts of pairs"):
             make(np.array(counts))

@@ -95,7 +95,7 @@ def test_measures_have_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "ratio", "said"),
+    ("name", "ratio", "message"),
     [
         ("cosine", None, "measure: got 'cosine', expected jaccard or containment; did you mean 'containment'?"),
         ("jaccard", 2.0, "size_ratio: got 2, expected none, as the measure is jaccard: only containment uses it"),
@@ -104,10 +104,10 @@ def test_measures_have_names() -> None:
         ("containment", float("nan"), "size_ratio: got nan, expected a number from 1 to 100"),
     ],
 )
-def test_measures_that_cannot_be_are_refused(name: str, ratio: float | None, said: str) -> None:
+def test_invalid_measures_are_rejected(name: str, ratio: float | None, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         measure_of(name, ratio)
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 def test_a_ratio_that_no_signature_reaches_is_refused_with_what_is_feasible() -> None:

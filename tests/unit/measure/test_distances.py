@@ -1,4 +1,4 @@
-"""Distances against slow and obvious ones, and at the edges of what numbers can say."""
+"""Distances against slow and obvious ones, and at the limits of floating-point numbers."""
 
 import math
 from collections import Counter
@@ -149,7 +149,7 @@ def test_packed_bits_differ_where_the_bits_do(seed: int) -> None:
         ([math.nan], [1.0], "not a number"),
     ],
 )
-def test_what_is_no_pair_of_vectors_is_refused(far: Angle, one: Any, other: Any, words: str) -> None:
+def test_invalid_pairs_of_vectors_are_rejected(far: Angle, one: Any, other: Any, words: str) -> None:
     with pytest.raises(InputError) as caught:
         far(one, other)
     assert words in str(caught.value)

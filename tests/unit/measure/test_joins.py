@@ -120,7 +120,7 @@ def test_the_bounds_are_those_of_exact_arithmetic(size: int, threshold: float) -
 
 
 @given(st.integers(1, 400), st.integers(1, 100))
-def test_a_prefix_has_as_many_symbols_as_the_distance_in_whole_numbers_says(size: int, percent: int) -> None:
+def test_the_length_of_a_prefix_follows_from_the_distance_in_whole_numbers(size: int, percent: int) -> None:
     distance = 1 - Fraction(percent, 100)
     assert int(prefix_lengths(np.array([size]), percent / 100)[0]) == int(distance * size) + 1
 
@@ -154,7 +154,7 @@ def test_a_threshold_is_met_by_the_quotient_that_equals_it() -> None:
 
 
 @pytest.mark.parametrize("threshold", [0.0, -1.0, 1.1, float("nan")])
-def test_a_threshold_that_cannot_be_is_refused(threshold: float) -> None:
+def test_an_invalid_threshold_is_rejected(threshold: float) -> None:
     with pytest.raises(ConfigError, match="threshold: got"):
         join([], threshold)
     with pytest.raises(ConfigError, match="threshold: got"):

@@ -1,4 +1,4 @@
-"""What pairs of sets share that few others have, held against counting by hand."""
+"""Elements that pairs of sets share and few other sets have, compared with a count by hand."""
 
 from collections import Counter
 from itertools import combinations

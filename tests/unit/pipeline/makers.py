@@ -87,7 +87,7 @@ def signed(
 
 
 def candidates(pairs: Sequence[tuple[int, int]], kinds: Sequence[int] | None = None) -> Candidates:
-    """Pairs (new, old), candidates unless told otherwise."""
+    """Pairs (new, old), of the kind `CANDIDATE` by default."""
     both = np.array(pairs, np.uint64).reshape(len(pairs), 2)
     return Candidates(
         both[:, 0], both[:, 1], np.array([CANDIDATE] * len(pairs) if kinds is None else kinds, dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""What the tests of sign share: a scheme whose buckets are the shingles, and what a result posts."""
+"""Helpers of the tests of sign: a scheme whose buckets are the shingles, and the postings of a result."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def buckets_of(text: str) -> tuple[int, ...]:
 
 
 def posted(result: Signed, *, retired: bool = False) -> Posted:
-    """Ref -> buckets of what is put in, or of what is taken out."""
+    """Ref -> buckets of the inserted postings, or of the removed ones."""
     found: Posted = {}
     if result.postings is not None:
         postings = result.postings

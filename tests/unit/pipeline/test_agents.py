@@ -120,7 +120,7 @@ def sent(effects: Iterable[Effect], step: str) -> list[Any]:
 
 
 def through(pipeline: Pipeline, *documents: Document) -> list[EdgesFrame]:
-    """What comes to settle of some documents."""
+    """The frames that reach settle from some documents."""
     signed = [*pipeline.sign(*documents)]
     indexed = [*pipeline.index(*sent(signed, "bands"))]
     gathered = [*pipeline.gather(*sent(indexed, "candidates"))]
@@ -177,7 +177,7 @@ def test_settle_publishes_before_it_records_and_flights_follow_each_other() -> N
     assert kinds(pipeline.settle(*matched, *deleted)) == [*flight, *flight, Trim, Acknowledge]
 
 
-def test_settle_asks_for_rechecks_before_it_records() -> None:
+def test_settle_requests_rechecks_before_it_records() -> None:
     pipeline = Pipeline()
     matched = through(pipeline, Document("a", TEXT, 5), Document("b", TEXT, 6))
     assert kinds(pipeline.settle(*matched)) == [Publish, BARRIER, "ledger", BARRIER, Trim, Acknowledge]
@@ -202,7 +202,7 @@ def test_nothing_is_settled_on_half_a_ledger() -> None:
 
 
 @pytest.mark.parametrize("usable", [[0, 1, 2], [1], []])
-def test_what_cannot_be_used_is_a_dead_letter_and_the_others_are_passed_on_before_the_acknowledgement(
+def test_unusable_messages_are_dead_letters_and_the_others_are_passed_on_before_the_acknowledgement(
     usable: Sequence[int],
 ) -> None:
     def read(number: int) -> Decision:

@@ -31,7 +31,7 @@ def test_nothing_that_has_not_expired_is_given_up_and_nothing_is_kept_for_long(c
         records[offset] = versions
         times = np.array([time_ms for time_ms, _ in versions], np.int64)
         refs = np.array([ref for _, ref in versions], np.uint64)
-        for _ in range(rng.choice((1, 2))):  # a record that is told twice is one record
+        for _ in range(rng.choice((1, 2))):  # a record that is noted twice is one record
             head.note(offset, extent_of(times, refs))
         horizon = horizon.max(Horizon(offset - rng.randint(0, 40), (rng.choice((0, offset - 20)), 0)))
         needed = head.needed(horizon)
@@ -54,4 +54,4 @@ def test_the_run_that_grows_stays() -> None:
     for offset in (5, 6, 7):
         head.note(offset, Extent(1, (make_ref(0, offset),)))
     assert head.needed(Horizon(2)) == 7
-    assert head.needed(Horizon(1)) == 7, "what was given up does not come back"
+    assert head.needed(Horizon(1)) == 7, "a dropped record does not come back"

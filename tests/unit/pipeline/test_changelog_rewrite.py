@@ -1,4 +1,4 @@
-"""A changelog that is mostly dead is rewritten, slice by slice, and what is behind a pass is all that there is."""
+"""A changelog that is mostly dead is rewritten slice by slice, and the log behind a pass gives the whole table."""
 
 import random
 from collections import deque
@@ -71,7 +71,7 @@ class Log:
             self.head.rewritten(began)
 
     def recovered(self) -> DocumentTable:
-        """What the rest of the log gives."""
+        """The table that is recovered from the rest of the log."""
         table = DocumentTable(SLOTS)
         for record in self.records[self.head.needed(Horizon()) or 0 :]:
             table.apply(record)
@@ -80,7 +80,7 @@ class Log:
 
 
 @pytest.mark.parametrize("case", range(30))
-def test_what_is_behind_the_beginning_of_a_pass_gives_the_whole_table(case: int) -> None:
+def test_the_log_behind_the_beginning_of_a_pass_gives_the_whole_table(case: int) -> None:
     rng = random.Random(case)
     log, offset, horizon = Log(rng.choice((1, 3, 50))), 0, Horizon()
     ids = [f"d{number}" for number in range(rng.choice((1, 4, 20)))]
@@ -147,7 +147,7 @@ def test_a_pass_goes_on_in_proportion_to_what_is_written() -> None:
     assert log.head.entries <= (TIMES + 1) * 60 + LEAST
 
 
-def test_a_table_drops_what_only_a_replay_would_ask_for_once_a_record_states_that_there_is_none() -> None:
+def test_a_table_drops_markers_and_retired_refs_once_no_replay_needs_them() -> None:
     table = DocumentTable(SLOTS)
     rows = [Row("a", make_ref(1, 5), 1, 1, None, (2,)), Row("b", make_ref(1, 6), 1, 1, "y", (3,))]
     table.apply(record_of(rows, SLOTS))
@@ -166,7 +166,7 @@ def test_a_late_record_of_an_earlier_owner_does_not_bring_back_what_a_marker_rep
     table.apply(record_of([Row("a", make_ref(0, 5), 1, 1, None)], SLOTS))
     table.apply(record_of([Row("b", make_ref(0, 8), 1, 1, "y")], SLOTS, acknowledged=6))
     late = record_of([Row("a", make_ref(0, 3), 1, 1, "x"), Row("c", make_ref(0, 7), 1, 1, "z")], SLOTS, acknowledged=2)
-    assert table.apply(late).tolist() == [False, True], "what is not acknowledged is no late news"
+    assert table.apply(late).tolist() == [False, True], "a version that is not acknowledged is no late record"
     assert (table.version("a"), table.acknowledged) == (None, 6)
     again = record_of([Row("a", make_ref(0, 3), 1, 1, "x")], SLOTS, acknowledged=6)
     assert table.apply(again).tolist() == [True], "the present owner reads the source again from an earlier offset"
@@ -187,7 +187,7 @@ def test_late_records_of_an_earlier_owner_change_no_recovery(case: int) -> None:
             log.confirm()
         if rng.random() < 0.3:
             committed = rng.randint(committed, offset + 1)
-        if rng.random() < 0.2:  # another worker takes over, and what this one has sent is not in the log yet
+        if rng.random() < 0.2:  # another worker takes over while records of this one are not in the log yet
             late.append(log.table.snapshot(WIDTH))
         if late and rng.random() < 0.2:
             log.write_late(late.popleft())
@@ -195,7 +195,7 @@ def test_late_records_of_an_earlier_owner_change_no_recovery(case: int) -> None:
     assert len(log.begins) > 1
 
 
-def test_what_is_acknowledged_stays_while_a_pass_is_under_way() -> None:
+def test_the_acknowledged_offset_is_constant_during_a_pass() -> None:
     log = Log(slice_versions=1)
     for offset in range(20):
         log.write([Row(f"d{offset % 3}", make_ref(0, offset), offset, offset, "x")], committed=offset)
@@ -378,7 +378,7 @@ def test_no_log_begins_inside_of_a_pass_that_has_ended() -> None:
     long = LogHead(together=64)
     for offset, record in {5: frame(1, 4), 6: frame(2, 4), **REWRITTEN}.items():
         long.note(offset, extent_of_buckets(record))
-    assert (long.needed(Horizon()), long.entries) == (7, 5), "of what came before a pass nothing is left or counted"
+    assert (long.needed(Horizon()), long.entries) == (7, 5), "nothing from before a pass is kept or counted"
     earlier = LogHead(together=1)
     for offset, record in REWRITTEN.items():
         if offset > 7:

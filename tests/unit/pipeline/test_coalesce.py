@@ -21,7 +21,7 @@ from tests.unit.pipeline.test_index import pairs, postings, table
 
 
 def messages(rng: random.Random) -> list[Postings]:
-    """What a few sign agents may have sent: new versions, repeated messages, retirements of versions sent before."""
+    """Postings of some sign agents: new versions, repeated messages, retirements of versions sent before."""
     sent, known = list[Postings](), list[tuple[int, list[int]]]()
     for number in range(rng.randint(2, 8)):
         new = [(number * 10 + row, [rng.randrange(1, 12) for _ in range(3)]) for row in range(rng.randint(0, 3))]
@@ -69,21 +69,21 @@ def verifications(refs: list[int], rows: list[int], old: list[int]) -> Verificat
 
 def test_joined_verifications_keep_every_pair_with_its_document() -> None:
     abouts = [About("Title"), About("Other")]
-    untold = verifications([6, 7], [1, 0], [3, 4])
-    parts = [replace(verifications([5, 6], [0, 1, 1], [1, 1, 2]), abouts=abouts), untold]
+    without_abouts = verifications([6, 7], [1, 0], [3, 4])
+    parts = [replace(verifications([5, 6], [0, 1, 1], [1, 1, 2]), abouts=abouts), without_abouts]
     joined = coalesced_verifications([None, *parts])
     assert joined is not None
 
-    def told(batch: Verifications) -> list[tuple[int, str, str, int]]:
+    def pairs_of(batch: Verifications) -> list[tuple[int, str, str, int]]:
         return [
             (int(batch.refs[row]), batch.ids[row], batch.texts[row], int(old))
             for row, old in zip(batch.rows.tolist(), batch.old.tolist(), strict=True)
         ]
 
-    assert told(joined) == [pair for part in parts for pair in told(part)]
+    assert pairs_of(joined) == [pair for part in parts for pair in pairs_of(part)]
     assert joined.signatures.shape == (4, 4)
     assert joined.abouts == [*abouts, NO_ABOUT, NO_ABOUT]
-    twice = coalesced_verifications([untold, untold])
+    twice = coalesced_verifications([without_abouts, without_abouts])
     assert twice is not None
     assert not twice.abouts
 
@@ -104,7 +104,7 @@ def test_the_furthest_horizon_is_taken_element_by_element() -> None:
     assert furthest_horizon([BandsFrame()]) is None
 
 
-def test_of_several_words_about_event_time_the_last_that_is_news_is_passed_on() -> None:
+def test_the_last_new_one_of_several_watermarks_is_passed_on() -> None:
     words = [Watermarks(0, (Mark(0, time_ms, False, 0),)) for time_ms in (5, 8, 8)]
     assert Relay(3, 1).take_all([words[0], None, *words[1:]]) == [Watermarks(3, (Mark(0, 8, False, 0),))]
     assert Relay(3, 2).take_all(words) == []

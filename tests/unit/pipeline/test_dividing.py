@@ -52,9 +52,9 @@ def test_a_version_that_is_read_again_and_a_newer_one_are_in_different_parts() -
 
 
 @given(st.text("abc", min_size=1, max_size=40), st.integers(1, 6), st.data())
-def test_whatever_crashes_come_no_version_retires_more_than_most(ids: str, most: int, data: st.DataObject) -> None:
+def test_no_version_retires_more_than_most_after_any_crashes(ids: str, most: int, data: st.DataObject) -> None:
     table, all_of_them, begin = new_table(), documents(ids), 0
-    for _ in range(6):  # lives, each of which reads from what was acknowledged, in batches of its own
+    for _ in range(6):  # lives, each of which reads from the acknowledged offset, in batches of its own
         at = begin
         while at < len(ids):
             stop = data.draw(st.integers(at + 1, len(ids)))

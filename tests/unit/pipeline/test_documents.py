@@ -1,4 +1,4 @@
-"""The table of documents against a dict, and what it says of refs, ids and times."""
+"""The table of documents against a dict: its refs, ids and times."""
 
 import random
 from dataclasses import dataclass, field, replace
@@ -243,7 +243,7 @@ def test_extreme_times_expire_in_order() -> None:
     assert len(table) == 1
 
 
-def test_what_floor_remembers_does_not_grow_with_updates() -> None:
+def test_the_memory_of_floor_does_not_grow_with_updates() -> None:
     table = DocumentTable(SLOTS)
     table.apply(record_of([Row(str(n), n, 0, 0, "x") for n in range(100)], SLOTS))
     for round_ in range(1, 400):

@@ -1,4 +1,4 @@
-"""Step 3: which pairs go on, and with what."""
+"""Step 3: the pairs that are passed on, and their documents."""
 
 import random
 
@@ -61,7 +61,7 @@ def test_a_pair_is_passed_on_once_and_a_recheck_always() -> None:
     assert again is not None
     assert again.kinds.tolist() == [RECHECK, RECHECK]
     assert gather(candidates([(1, 9)]), table, forwarded) is None
-    assert gather(candidates([(1, 9)]), table, Forwarded()) is not None, "who has forgotten passes on again"
+    assert gather(candidates([(1, 9)]), table, Forwarded()) is not None, "a new memory passes the pair on again"
 
 
 def test_a_pair_that_was_dropped_as_stale_is_not_remembered() -> None:
@@ -90,7 +90,7 @@ def test_the_memory_of_pairs_does_not_confuse_new_and_old() -> None:
 
 
 @pytest.mark.parametrize("case", range(20))
-def test_what_goes_on_is_each_live_pair_once_in_any_batches(case: int) -> None:
+def test_each_live_pair_is_passed_on_once_in_any_batches(case: int) -> None:
     rng = random.Random(case)
     table, forwarded, seen = table_of(*"1234567"), Forwarded(), []
     offered = [(rng.randrange(10), rng.randrange(20)) for _ in range(200)]

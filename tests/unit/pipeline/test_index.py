@@ -1,4 +1,4 @@
-"""Step 2: what is taken out, what is put in, whom it meets."""
+"""Step 2: postings are removed and inserted, and new versions meet those of their buckets."""
 
 import random
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def pairs(indexed: Indexed) -> set[tuple[int, int]]:
     return set(zip(indexed.candidates.new.tolist(), indexed.candidates.old.tolist(), strict=True))
 
 
-def test_new_versions_meet_whom_they_share_a_bucket_with_in_the_batch_and_before() -> None:
+def test_new_versions_meet_those_of_their_buckets_in_the_batch_and_before() -> None:
     buckets = table()
     assert index(postings([(1, False, [2, 4])]), buckets).candidates is None
     assert pairs(index(postings([(2, False, [4]), (3, False, [2, 8]), (4, False, [8])]), buckets)) == {
@@ -68,7 +68,7 @@ def test_the_same_postings_again_give_the_same_candidates_again() -> None:
     assert [pairs(index(batch, buckets)) for batch in batches] == first
 
 
-def test_what_the_caps_leave_out_is_counted() -> None:
+def test_pairs_beyond_the_caps_are_counted() -> None:
     buckets = table(cap_postings=2, cap_candidates=1)
     for ref in range(1, 5):
         index(postings([(ref, False, [2])]), buckets)

@@ -1,4 +1,4 @@
-"""The changelog of the ledger: when it is rewritten, how much at a time, and what comes back from it."""
+"""The changelog of the ledger: when it is rewritten, how much at a time, and recovery from it."""
 
 import random
 
@@ -15,7 +15,7 @@ FINGERPRINT = 1
 
 
 class Owner:
-    """Whoever settles, and writes to a log: its messages, and where it begins."""
+    """The owner of a partition of settle, and its log: the messages, and where the log begins."""
 
     def __init__(self, settler: Settler, log: list[bytes], start: int = 0, limit: int = 200) -> None:
         self.settler, self.log, self.start, self._limit = settler, log, start, limit
@@ -61,7 +61,7 @@ def recovered(log: list[bytes], start: int) -> Settler:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_whoever_takes_over_at_any_point_has_the_ledger_as_it_was(seed: int) -> None:
+def test_a_successor_at_any_point_has_the_ledger_as_it_was(seed: int) -> None:
     rng, log, begun = random.Random(seed), list[bytes](), 0
     owner = Owner(settler_of(), log, limit=rng.choice((150, 300, 1 << 20)))
     for offset in range(150):
@@ -77,7 +77,7 @@ def test_whoever_takes_over_at_any_point_has_the_ledger_as_it_was(seed: int) -> 
     assert recovered(log, owner.start).snapshot() == owner.settler.snapshot() == recovered(log, 0).snapshot()
 
 
-def test_who_knows_what_came_before_passes_slices_over() -> None:
+def test_a_ledger_with_all_earlier_records_skips_slices() -> None:
     rng, log = random.Random(1), list[bytes]()
     owner, recovery, assembler, at = Owner(settler_of(), log), LedgerRecovery(settler_of()), LedgerAssembler(1), 0
     for offset in range(150):
@@ -142,7 +142,7 @@ def test_a_pass_is_due_when_the_log_is_long_and_over_when_all_of_it_is_there() -
         rewriter.delivered(8 + number)
         number += 1
     assert last
-    assert rewriter.sizes == LogSizes(7, 40 + 20 * number, 10 + 40 * number), "what came since it began is behind it"
+    assert rewriter.sizes == LogSizes(7, 40 + 20 * number, 10 + 40 * number), "later records are behind it"
     assert rewriter.take_over() is None, "reported once"
     rewriter.wrote(60 * number - 20)
     assert not rewriter.is_due

@@ -60,7 +60,7 @@ def test_with_a_retention_the_pairs_are_those_close_enough_in_time(case: int) ->
     for size in (1, 7, 80):
         limits = Limits(retention_ms, lateness_ms=rng.choice((0, 5)), cap_postings=0, cap_candidates=0)
         pipeline = LocalPipeline(NamedShingles(), 0.5, limits)
-        assert run(pipeline, documents, size).pairs == expected, "what expires is not withdrawn"
+        assert run(pipeline, documents, size).pairs == expected, "expired pairs are not withdrawn"
         assert len(pipeline.documents) == retention_ms + limits.lateness_ms + 1
 
 

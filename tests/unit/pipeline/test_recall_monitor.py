@@ -1,4 +1,4 @@
-"""The recall monitor against all pairs by brute force on the texts: what it counts, and how wide its interval is."""
+"""The recall monitor against all pairs by brute force on the texts: its counts, and the width of its interval."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -94,7 +94,7 @@ def binned(similarities: Sequence[float]) -> list[int]:
     return [sum(min(int(s * BINS), BINS - 1) == row for s in similarities) for row in range(BINS)]
 
 
-# -- what is counted
+# -- counts
 
 
 @pytest.mark.parametrize(("measure", "window"), [(JACCARD, RING), (JACCARD, 37), (Containment(1.5), RING)])
@@ -134,7 +134,7 @@ def test_retired_and_deleted_versions_are_no_pairs() -> None:
     assert (seen.counts.identical, seen.counts.pairs) == (1, 1)
 
 
-def test_what_is_too_far_apart_or_has_expired_is_no_pair() -> None:
+def test_dissimilar_and_expired_documents_are_no_pair() -> None:
     text = " ".join(f"word{number}" for number in range(WORDS))
     near = [Document(str(number), f"{text} {number}", time_ms) for number, time_ms in enumerate((0, 100, 101, 5_000))]
     assert Shadowed(retention_ms=100).feed(near).counts.pairs == 2
@@ -143,7 +143,7 @@ def test_what_is_too_far_apart_or_has_expired_is_no_pair() -> None:
     assert seen.feed(near[2:3]).counts.pairs == 2
 
 
-def test_what_has_no_shingles_is_neither_checked_nor_remembered() -> None:
+def test_documents_without_shingles_are_neither_checked_nor_stored() -> None:
     seen = Shadowed().feed([Document("a", "", 0), Document("b", "...", 0), Document("c", "one", 0)])
     assert (len(seen.recall_monitor), seen.counts.documents) == (1, 1)
 
@@ -174,7 +174,7 @@ def test_the_sample_does_not_depend_on_batches(seed: int) -> None:
     assert 10 < Shadowed(share=0.3).feed(documents).counts.pairs < Shadowed().feed(documents).counts.pairs
 
 
-def test_the_share_that_is_asked_for_is_checked_and_the_seed_chooses_which() -> None:
+def test_the_configured_share_is_checked_and_the_seed_chooses_the_documents() -> None:
     documents = [Document(str(number), f"word{number}", 0) for number in range(4_000)]
     checked = [Shadowed(share=0.1, seed=seed).feed(documents).counts.documents for seed in range(3)]
     # Spread evenly, they are closer to 400 than if each was drawn by itself: then 95 were five standard deviations.
@@ -205,10 +205,10 @@ def test_the_interval_of_a_sample_holds_the_recall_of_the_banding(seed: int) -> 
     assert np.mean([share for share, _, _ in intervals]) == pytest.approx(truth, abs=0.05)
 
 
-# -- what was promised
+# -- the promised recall
 
 
-def test_what_is_promised_is_the_s_curve_at_the_similarities_of_the_pairs(seed: int) -> None:
+def test_the_promised_recall_is_the_s_curve_at_the_similarities_of_the_pairs(seed: int) -> None:
     documents = families(random.Random(seed), 150)
     seen = Shadowed().feed(documents)
     promised = [SCHEME.banding.probability_at(s) for s, _, equal in true_pairs(documents) if not equal]
@@ -216,7 +216,7 @@ def test_what_is_promised_is_the_s_curve_at_the_similarities_of_the_pairs(seed: 
     recall = seen.counts.recall()
     assert recall is not None
     assert recall.low <= np.mean(promised) <= recall.high
-    assert not seen.counts.falls_short(0.99), "they find what they should, if less than was asked for"
+    assert not seen.counts.falls_short(0.99), "the bands reach the promised recall, if less than the configured one"
 
 
 def seen_at_90(found: int, missed: int, promised: float) -> RecallCounts:
@@ -227,7 +227,7 @@ def seen_at_90(found: int, missed: int, promised: float) -> RecallCounts:
     return counts
 
 
-def test_bands_fall_short_once_they_surely_find_less_than_asked_and_promised() -> None:
+def test_bands_fall_short_once_the_interval_lies_below_the_configured_and_the_promised_recall() -> None:
     assert not RecallCounts().falls_short(0.99)
     assert RecallCounts().recall() is None
     assert seen_at_90(9, 1, 0.0).expected() is None
@@ -235,4 +235,4 @@ def test_bands_fall_short_once_they_surely_find_less_than_asked_and_promised() -
     assert seen_at_90(900, 100, 0.99).falls_short(0.99)
     assert not seen_at_90(900, 100, 0.99).falls_short(0.9)
     assert not seen_at_90(900, 100, 0.9).falls_short(0.99)
-    assert seen_at_90(900, 100, 0.0).falls_short(0.99), "a kind without a promise is held to what was asked for"
+    assert seen_at_90(900, 100, 0.0).falls_short(0.99), "a kind without a promise must reach the configured recall"

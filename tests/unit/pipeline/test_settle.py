@@ -1,4 +1,4 @@
-"""Step 5: what is settled once, what is forgotten, and recovery from the records."""
+"""Step 5: each message is settled once, documents expire, and the ledger recovers from its records."""
 
 import random
 from dataclasses import replace
@@ -29,7 +29,7 @@ def edges(*rows: tuple[End, End, float]) -> Edges:
     return Edges(ends(0), ends(1), similarity, (similarity * 12).astype(np.uint32), np.full(len(rows), 12, np.uint32))
 
 
-def said(origin: int, *times: int, idle: bool = False, min_offsets: tuple[int, ...] = ()) -> Watermarks:
+def watermarks_of(origin: int, *times: int, idle: bool = False, min_offsets: tuple[int, ...] = ()) -> Watermarks:
     min_offsets = min_offsets or (0,) * len(times)
     marks = (Mark(n, t, idle, f) for n, (t, f) in enumerate(zip(times, min_offsets, strict=True)))
     return Watermarks(origin, tuple(marks))
@@ -65,7 +65,7 @@ def test_the_rows_of_a_batch_come_as_edges_of_plain_values() -> None:
 
 
 def keys(settlement: Settlement) -> set[tuple[str, ...]]:
-    """What is written to the public topics, from the outputs themselves."""
+    """The keys that are written to the public topics, from the outputs themselves."""
     settled = settlement.settled
     matches = {("matches", match.left, match.right) for match in settled.matches}
     matches |= {("reviews", match.left, match.right) for match in settled.reviews}
@@ -91,7 +91,7 @@ def test_messages_that_have_nothing_to_do_with_each_other_are_under_way_together
 
 def test_a_horizon_is_sent_when_all_before_it_is_stored() -> None:
     pair, more = EdgesFrame(edges=edges((A, B, 0.75))), EdgesFrame(edges=edges((C, ("d", 4, 40), 0.75)))
-    still, moved = EdgesFrame(watermarks=said(0, BEGINNING_MS)), EdgesFrame(watermarks=said(0, 101))
+    still, moved = EdgesFrame(watermarks=watermarks_of(0, BEGINNING_MS)), EdgesFrame(watermarks=watermarks_of(0, 101))
     assert taken_apart([pair, still, more]) == [[0, 1, 2]]
     assert taken_apart([pair, moved, more]) == [[0], [1, 2]]
 
@@ -137,11 +137,13 @@ def test_rechecks_name_the_newest_refs_of_both_ends() -> None:
 
 def test_the_horizon_lies_retention_and_lateness_behind_the_least_watermark() -> None:
     settler = Settler(0.5, 2, retention_ms=100, lateness_ms=10)
-    assert settled(settler, EdgesFrame(watermarks=said(0, 1_000, 900))).horizon is None
+    assert settled(settler, EdgesFrame(watermarks=watermarks_of(0, 1_000, 900))).horizon is None
     assert settler.ledger.horizon == Horizon()
-    assert settled(settler, EdgesFrame(watermarks=said(1, 1_000, 950))).horizon == Horizon(900 - 110)
-    assert settled(settler, EdgesFrame(watermarks=said(1, 1_000, 990))).horizon is None, "the other input is behind"
-    assert settled(settler, EdgesFrame(watermarks=said(0, 1_000, 980))).horizon == Horizon(980 - 110)
+    assert settled(settler, EdgesFrame(watermarks=watermarks_of(1, 1_000, 950))).horizon == Horizon(900 - 110)
+    assert settled(settler, EdgesFrame(watermarks=watermarks_of(1, 1_000, 990))).horizon is None, (
+        "the other input is behind"
+    )
+    assert settled(settler, EdgesFrame(watermarks=watermarks_of(0, 1_000, 980))).horizon == Horizon(980 - 110)
     assert settler.ledger.horizon == Horizon(870)
 
 
@@ -152,32 +154,32 @@ def test_the_horizon_does_not_fall_when_a_source_that_was_idle_comes_back() -> N
         settled(settler, EdgesFrame(watermarks=Watermarks(origin, (Mark(0, 1_000, False, 0), idle))))
     assert settler.ledger.horizon == Horizon(900)
     for origin in (0, 1):
-        assert settled(settler, EdgesFrame(watermarks=said(origin, 1_000, 50))).horizon is None
+        assert settled(settler, EdgesFrame(watermarks=watermarks_of(origin, 1_000, 50))).horizon is None
     assert settler.ledger.horizon == Horizon(900)
 
 
 def test_without_a_retention_time_does_not_expire_and_floors_do() -> None:
     settler = Settler(0.5, 2, retention_ms=None)
-    settled(settler, EdgesFrame(watermarks=said(0, 1_000, 900, min_offsets=(5, 0))))
-    settlement = settled(settler, EdgesFrame(watermarks=said(1, 1_000, 900, min_offsets=(7, 3))))
+    settled(settler, EdgesFrame(watermarks=watermarks_of(0, 1_000, 900, min_offsets=(5, 0))))
+    settlement = settled(settler, EdgesFrame(watermarks=watermarks_of(1, 1_000, 900, min_offsets=(7, 3))))
     assert settlement.horizon == Horizon(BEGINNING_MS, (5, 0))
 
 
-def test_before_all_sources_are_heard_of_nothing_is_forgotten() -> None:
+def test_nothing_expires_before_all_sources_have_a_watermark() -> None:
     settler = Settler(0.5, 2, retention_ms=1, lateness_ms=0)
     for origin in (0, 1):
-        assert settled(settler, EdgesFrame(watermarks=said(origin, 1 << 60, min_offsets=(9,)))).horizon is None
+        assert settled(settler, EdgesFrame(watermarks=watermarks_of(origin, 1 << 60, min_offsets=(9,)))).horizon is None
 
 
 def test_a_retention_beyond_the_beginning_of_time_expires_nothing() -> None:
     settler = Settler(0.5, 1, retention_ms=1 << 63)
-    assert settled(settler, EdgesFrame(watermarks=said(0, 1_000))).horizon is None
+    assert settled(settler, EdgesFrame(watermarks=watermarks_of(0, 1_000))).horizon is None
 
 
 def test_expired_documents_leave_the_members() -> None:
     settler = Settler(0.5, 1, retention_ms=100, lateness_ms=0)
     settled(settler, EdgesFrame(edges=edges((A, B, 0.75))))
-    settlement = settled(settler, EdgesFrame(watermarks=said(0, 115)))
+    settlement = settled(settler, EdgesFrame(watermarks=watermarks_of(0, 115)))
     assert [(member.id, member.reason) for member in settlement.settled.members if member.cluster is None] == [
         ("a", "expired")
     ]
@@ -201,7 +203,7 @@ def drawn_frame(rng: random.Random, refs: dict[str, list[tuple[int, int]]], now:
     if rng.random() < 0.4:
         times = [now - rng.randint(0, 30) for _ in range(partitions)]
         min_offsets = tuple(rng.choice((0, max(0, now // 4 - 40))) for _ in range(partitions))
-        marks = said(rng.randrange(partitions), *times, idle=rng.random() < 0.3, min_offsets=min_offsets)
+        marks = watermarks_of(rng.randrange(partitions), *times, idle=rng.random() < 0.3, min_offsets=min_offsets)
     return EdgesFrame(tuple(retirements), edges(*rows) if rows else None, marks)
 
 
@@ -238,10 +240,10 @@ def test_recovery_from_the_records_or_from_a_snapshot_and_what_follows_it_is_equ
     one, other = new_settler(), settler  # and both go on alike
     one.apply(whole)
     frame = drawn_frame(rng, refs, 170, partitions)
-    told, expected = one.settle(frame, 170), other.settle(frame, 170)
-    assert told is not None
+    got, expected = one.settle(frame, 170), other.settle(frame, 170)
+    assert got is not None
     assert expected is not None
-    assert (told.settled, told.record, told.horizon) == (expected.settled, expected.record, expected.horizon)
+    assert (got.settled, got.record, got.horizon) == (expected.settled, expected.record, expected.horizon)
 
 
 def test_a_lower_record_of_a_late_writer_is_ignored_a_snapshot_too() -> None:

@@ -1,4 +1,4 @@
-"""Step 1: what each message means; what is sent again after a crash is in `test_pipeline_sign_crashes`."""
+"""Step 1: the meaning of each message; replays after a crash are in `test_sign_crashes`."""
 
 import random
 
@@ -57,7 +57,7 @@ def test_a_newer_version_is_posted_and_its_predecessor_retired_first() -> None:
 
 
 class OnlyLive(MemoryContents):
-    """Contents in which nothing is left of what was deleted, as on a disk."""
+    """Contents that hold nothing of deleted versions, as on a disk."""
 
     def texts(self, rows: I64, refs: U64) -> list[str]:
         found = super().texts(rows, refs)
@@ -65,7 +65,7 @@ class OnlyLive(MemoryContents):
         return found
 
 
-def test_a_document_comes_again_after_its_delete_and_the_text_of_the_marker_is_not_asked_for() -> None:
+def test_a_document_comes_again_after_its_delete_and_the_text_of_the_marker_is_not_read() -> None:
     table = DocumentTable(SCHEME.slots, OnlyLive(SCHEME.slots))
     for offset, text in enumerate(("1 2", None)):
         signed(table, SCHEME, offset, [Document("a", text, 100)])
@@ -239,7 +239,7 @@ def test_a_late_version_still_retires_its_predecessor() -> None:
     assert posted(result, retired=True) == {0: buckets_of("1")}
     (retirement,) = result.retirements
     assert (retirement.ref, retirement.time_ms, retirement.keep_until_ms) == (1, 50, 500)
-    assert not retirement.deleted, "settle tells by the time that it has expired"
+    assert not retirement.deleted, "settle derives from the time that it has expired"
     assert counted(result) == {"updated": 1, "expired": 1}
     again = signed(table, SCHEME, 1, [Document("a", "2", 50)], horizon=Horizon(100))
     assert posted(again, retired=True) == {0: buckets_of("1")}
@@ -292,7 +292,7 @@ def test_ids_may_hold_any_characters() -> None:
 
 
 class Refusing(NamedShingles):
-    """A scheme that is not to be asked for signatures."""
+    """A scheme that must not compute signatures."""
 
     def sign(self, texts: object) -> Signatures:
         """Not here."""
@@ -332,27 +332,27 @@ def test_the_real_scheme_retires_the_buckets_that_it_posted() -> None:
 
 
 def test_the_same_text_under_another_title_is_a_new_version_and_under_the_same_none() -> None:
-    table, told = new_table(), About("Title", "wire", 3)
-    document = Document("a", "1 2", 100, told)
+    table, about = new_table(), About("Title", "wire", 3)
+    document = Document("a", "1 2", 100, about)
     first = signed(table, SCHEME, 0, [document, document])
     assert counted(first) == {"added": 1, "unchanged": 1}
     assert first.record is not None
-    assert first.record.abouts == [told]
-    retold = document._replace(about=told._replace(title="Another"))
-    second = signed(table, SCHEME, 2, [document, retold, retold])
+    assert first.record.abouts == [about]
+    retitled = document._replace(about=about._replace(title="Another"))
+    second = signed(table, SCHEME, 2, [document, retitled, retitled])
     assert counted(second) == {"unchanged": 2, "updated": 1}
     assert [(one.ref, one.digest, one.deleted, one.about) for one in second.retirements] == [
-        (make_ref(0, 3), int(SCHEME.sign(["1 2"]).digests[0]), False, retold.about)
+        (make_ref(0, 3), int(SCHEME.sign(["1 2"]).digests[0]), False, retitled.about)
     ]
-    assert table.abouts(table.rows(np.array([make_ref(0, 3)], np.uint64))) == [retold.about]
+    assert table.abouts(table.rows(np.array([make_ref(0, 3)], np.uint64))) == [retitled.about]
     gone = signed(table, SCHEME, 5, [Document("a", None)])
     assert [(one.deleted, one.about) for one in gone.retirements] == [(True, NO_ABOUT)]
 
 
-def test_a_replay_says_of_a_version_what_was_stored_of_it() -> None:
-    table, told = new_table(), About("Title", "wire", 3)
-    signed(table, SCHEME, 0, [Document("a", "1 2", 100, told)])
-    newer = Document("a", "2 3", 100, told._replace(title="Another"))
+def test_a_replay_retires_a_version_with_its_stored_metadata() -> None:
+    table, about = new_table(), About("Title", "wire", 3)
+    signed(table, SCHEME, 0, [Document("a", "1 2", 100, about)])
+    newer = Document("a", "2 3", 100, about._replace(title="Another"))
     first = signed(table, SCHEME, 1, [newer])
     again = signed(table, SCHEME, 1, [newer])
     assert again.retirements == first.retirements

@@ -1,4 +1,4 @@
-"""Step 1: wherever it crashes, and however the messages fall into batches, index and settle are told the same."""
+"""Step 1: index and settle receive the same, whatever the crashes and whatever the batches."""
 
 import itertools
 import random
@@ -31,7 +31,7 @@ HISTORIES = [
 
 
 class Delivered:
-    """What index and settle have been told, over crashes."""
+    """The messages that index and settle received, over crashes."""
 
     def __init__(self) -> None:
         self.posted: Posted = {}
@@ -82,7 +82,7 @@ def check(documents: list[Document], delivered: Delivered, table: DocumentTable)
 
 
 @pytest.mark.parametrize("history", HISTORIES)
-def test_whatever_the_batches_and_wherever_the_crash_the_end_is_the_same(history: list[str | None]) -> None:
+def test_any_batches_and_any_crash_have_the_same_result(history: list[str | None]) -> None:
     documents = [Document("a", text, 10) for text in history]
     documents.insert(2, Document("b", "7 8", 10))
     count = len(documents)

@@ -19,15 +19,15 @@ SCHEME = TextScheme(0.5, slots=16)
 
 
 def live_pages(table: DocumentTable) -> dict[str, int]:
-    """Counted anew."""
+    """The live pages of each site, counted from the table."""
     record = table.snapshot(SCHEME.banding.bands)
     sites = [about.source for about, live in zip(record.abouts, record.live.tolist(), strict=False) if live]
     return dict(Counter(site for site in sites if site))
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_was_told_adds_up_to_what_is_live(seed: int) -> None:
-    rng, told, offset = random.Random(seed), dict[str, int](), 0
+def test_the_reported_changes_add_up_to_the_live_pages(seed: int) -> None:
+    rng, reported, offset = random.Random(seed), dict[str, int](), 0
     pages = SitePages()
     table = DocumentTable(SCHEME.slots, pages=pages)
     generation = 1
@@ -43,15 +43,15 @@ def test_what_was_told_adds_up_to_what_is_live(seed: int) -> None:
             table.expire(Horizon(step * 10 - 100))
         if rng.random() < 0.1:
             generation += 1
-        said = pages.report(0, AsOf(offset, generation)) if rng.random() < 0.5 or step == 59 else None
-        if said is not None:
-            told = {} if said.begins else told
-            told |= dict(zip(said.sites, said.counts.tolist(), strict=True))
-            assert {site: count for site, count in told.items() if count} == live_pages(table)
-            assert said.begins == said.ends
+        report = pages.report(0, AsOf(offset, generation)) if rng.random() < 0.5 or step == 59 else None
+        if report is not None:
+            reported = {} if report.begins else reported
+            reported |= dict(zip(report.sites, report.counts.tolist(), strict=True))
+            assert {site: count for site, count in reported.items() if count} == live_pages(table)
+            assert report.begins == report.ends
 
 
-def test_everything_is_told_once_in_a_generation_and_then_what_has_changed() -> None:
+def test_a_generation_reports_all_sites_once_and_then_the_changes() -> None:
     pages = SitePages()
     table = DocumentTable(SCHEME.slots, pages=pages)
     documents = [Document("1", "x", 5, About("", "a", 1)), Document("2", "y", 5, About("", "b", 1))]
@@ -72,13 +72,13 @@ def test_everything_is_told_once_in_a_generation_and_then_what_has_changed() -> 
     assert (again.sites, again.begins) == (["b"], True)
 
 
-def test_nothing_is_a_statement_too() -> None:
-    said = SitePages().report(0, AsOf(-1, 1))
-    assert said is not None
-    assert (said.sites, said.counts.tolist(), said.ends) == ([], [], True)
+def test_an_empty_report_is_a_statement_too() -> None:
+    report = SitePages().report(0, AsOf(-1, 1))
+    assert report is not None
+    assert (report.sites, report.counts.tolist(), report.ends) == ([], [], True)
 
 
-def test_a_table_of_which_nothing_was_told_remembers_no_site_that_is_gone() -> None:
+def test_a_table_without_a_report_forgets_sites_without_pages() -> None:
     pages = SitePages()
     table = DocumentTable(SCHEME.slots, pages=pages)
     for number in range(50):
@@ -86,9 +86,9 @@ def test_a_table_of_which_nothing_was_told_remembers_no_site_that_is_gone() -> N
         sign(Arrivals(0, [number], documents), table, SCHEME, table.horizon)
     held = {name for kept in vars(pages).values() if isinstance(kept, dict | set | list) for name in kept}
     assert held == {"site49"}
-    said = pages.report(0, AsOf(50, 1))
-    assert said is not None
-    assert (said.sites, said.counts.tolist()) == (["site49"], [1])
+    report = pages.report(0, AsOf(50, 1))
+    assert report is not None
+    assert (report.sites, report.counts.tolist()) == (["site49"], [1])
 
 
 def test_a_table_that_was_restored_has_the_pages_of_its_versions() -> None:
@@ -98,8 +98,8 @@ def test_a_table_that_was_restored_has_the_pages_of_its_versions() -> None:
     sign(Arrivals(0, range(5), documents), table, SCHEME, table.horizon)
     again = SitePages()
     DocumentTable.restored(SCHEME.slots, table._contents, table.versions(), again)
-    told, other = pages.report(0, AsOf(0, 1)), again.report(0, AsOf(0, 1))
-    assert told is not None
+    report, other = pages.report(0, AsOf(0, 1)), again.report(0, AsOf(0, 1))
+    assert report is not None
     assert other is not None
-    assert (told.sites, told.counts.tolist()) == (other.sites, other.counts.tolist()) == (["a", "b"], [3, 2])
-    assert np.array_equal(told.counts, other.counts)
+    assert (report.sites, report.counts.tolist()) == (other.sites, other.counts.tolist()) == (["a", "b"], [3, 2])
+    assert np.array_equal(report.counts, other.counts)

@@ -58,7 +58,7 @@ def answers(edges: Edges | None) -> Answer:
 def compare(
     new: str, old: str, criteria: Criteria, kind: int = CANDIDATE, times: tuple[int, int] = (0, 0)
 ) -> tuple[float, int, int] | None:
-    """What is answered of one pair of texts of the scheme without chance."""
+    """The answer of verify for one pair of texts of the scheme without chance."""
     table = table_of(SCHEME, [Document("old", old, times[1])])
     batch = asked(SCHEME, [(NEW, Document("new", new, times[0]))], [(0, 0, kind)])
     return answers(verify(batch, table, criteria, ShingleSets(SCHEME))).get(("new", "old"))
@@ -154,7 +154,7 @@ def test_many_old_documents_of_one_new_one_are_counted_like_few() -> None:
     assert len(found) > 50
 
 
-# -- what is looked at
+# -- pairs that are compared
 
 
 def test_the_estimate_spares_candidates_and_not_rechecks() -> None:
@@ -178,7 +178,7 @@ def test_identical_documents_are_known_without_the_text_of_the_old_one(monkeypat
     assert answers(verify(batch, table, Criteria(1.0, 6), ShingleSets(SCHEME))) == {("new", "old"): (1.0, 3, 3)}
 
 
-def test_equal_digests_of_other_signatures_are_not_believed() -> None:
+def test_equal_digests_of_different_signatures_are_no_proof_of_equality() -> None:
     class Colliding(Numbers):
         """All digests are equal."""
 
@@ -225,7 +225,7 @@ def test_a_pair_exactly_at_the_threshold_of_containment_is_a_match() -> None:
             assert compare(one, other, Criteria(math.nextafter(threshold, 2), measure=measure)) is None
 
 
-def test_containment_tells_how_many_shingles_the_new_document_has() -> None:
+def test_containment_returns_the_number_of_shingles_of_the_new_document() -> None:
     table = table_of(SCHEME, [Document("old", "1 2 3 4 5"), Document("same", "1 2 3"), Document("far", "7")])
     batch = asked(SCHEME, [(NEW, Document("new", "1 2 3"))], [(0, n, RECHECK) for n in range(3)])
     edges = verify(batch, table, Criteria(0.5, measure=Containment()), ShingleSets(SCHEME))
@@ -300,7 +300,7 @@ def test_an_edge_carries_both_ends_in_full() -> None:
 
 def test_sets_are_remembered_and_made_together() -> None:
     class Counting(NamedShingles):
-        """Notes what it is asked for."""
+        """Records its requests."""
 
         def __init__(self) -> None:
             self.asked: list[list[str]] = []

@@ -134,7 +134,7 @@ def test_documents_may_come_and_go_between_two_steps(kind: str, monkeypatch: pyt
     rows, whole = rows_of(edges), rows_of([verify(same.asked, same.table, same.criteria, same.scheme.comparer())])
     assert rows[:done] == whole[:done]
     gone = {one.id for one in batch.olds[:10]}
-    if kind == "record":  # what is rare has changed with the table, and with it the scores
+    if kind == "record":  # the frequencies have changed with the table, and with them the scores
         assert {row[1] for row in rows[done:]} <= {one.id for one in batch.olds[10:]}
     else:
         assert rows[done:] == [row for row in whole[done:] if row[1] not in gone]
@@ -228,7 +228,7 @@ def test_between_two_steps_others_have_their_turn_and_the_edges_are_those_of_one
 
     assert asyncio.run(run())
     assert worker.pairs() == rows_of([verify(batch.asked, batch.table, batch.criteria, batch.scheme.comparer())])
-    assert len(set(turns)) > 3, "others saw what was sent before all of it was"
+    assert len(set(turns)) > 3, "other tasks ran before all parts were sent"
 
 
 def test_a_partition_that_goes_between_two_steps_is_verified_no_further(monkeypatch: pytest.MonkeyPatch) -> None:

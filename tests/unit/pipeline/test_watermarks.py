@@ -1,4 +1,4 @@
-"""How event time is passed on: nothing is told before every input has said it."""
+"""The propagation of event time: a source has a watermark once every input has reported it."""
 
 import random
 
@@ -9,52 +9,54 @@ from stream_lsh.pipeline.watermarks import Relay, WatermarkGenerator, WatermarkT
 from stream_lsh.retention import BEGINNING_MS
 
 
-def said(origin: int, *marks: tuple[int, int, bool, int], number: int = 0) -> Watermarks:
+def watermarks(origin: int, *marks: tuple[int, int, bool, int], number: int = 0) -> Watermarks:
     return Watermarks(origin, tuple(Mark(*mark, 1, number) for mark in marks))
 
 
-def test_a_source_is_told_once_all_inputs_have_spoken_of_it_and_then_the_least_of_them() -> None:
+def test_the_watermark_of_a_source_is_the_least_of_all_inputs_once_each_has_reported_it() -> None:
     table = WatermarkTable(2)
-    table.update(said(0, (0, 10, True, 5), (1, 7, False, 0)))
+    table.update(watermarks(0, (0, 10, True, 5), (1, 7, False, 0)))
     assert table.merged() == ()
-    table.update(said(1, (0, 8, True, 6)))
+    table.update(watermarks(1, (0, 8, True, 6)))
     assert table.merged() == (Mark(0, 8, True, 5, 1, 0),)
-    table.update(said(1, (1, 9, True, 2), (0, 8, False, 6)))
-    assert table.merged() == said(0, (0, 8, False, 5), (1, 7, False, 0)).marks, "idle only if all inputs say so"
+    table.update(watermarks(1, (1, 9, True, 2), (0, 8, False, 6)))
+    assert table.merged() == watermarks(0, (0, 8, False, 5), (1, 7, False, 0)).marks, (
+        "idle only if all inputs report idle"
+    )
 
 
 def test_times_and_floors_never_fall_and_idleness_may_change() -> None:
     table = WatermarkTable(1)
     for mark in [(3, 10, False, 4), (3, 8, True, 9), (3, 9, False, 2)]:
-        table.update(said(3, mark))
-    assert table.row(3) == said(3, (3, 10, False, 9))
+        table.update(watermarks(3, mark))
+    assert table.row(3) == watermarks(3, (3, 10, False, 9))
 
 
-def test_rows_are_what_each_input_has_said_and_lead_to_an_equal_table() -> None:
+def test_rows_are_the_marks_of_each_input_and_lead_to_an_equal_table() -> None:
     table, other = WatermarkTable(2), WatermarkTable(2)
-    table.update(said(1, (1, 5, False, 0), (0, 4, True, 0)))
-    table.update(said(0, (0, 3, False, 1)))
-    assert table.rows() == (said(0, (0, 3, False, 1)), said(1, (0, 4, True, 0), (1, 5, False, 0)))
-    assert table.row(9) == said(9)
+    table.update(watermarks(1, (1, 5, False, 0), (0, 4, True, 0)))
+    table.update(watermarks(0, (0, 3, False, 1)))
+    assert table.rows() == (watermarks(0, (0, 3, False, 1)), watermarks(1, (0, 4, True, 0), (1, 5, False, 0)))
+    assert table.row(9) == watermarks(9)
     for row in table.rows():
         other.update(row)
     assert (other.rows(), other.merged()) == (table.rows(), table.merged())
 
 
 @pytest.mark.parametrize("case", range(50))
-def test_a_merged_mark_is_the_least_of_the_greatest_that_each_input_said(case: int) -> None:
+def test_a_merged_mark_is_the_least_of_the_greatest_of_each_input(case: int) -> None:
     rng = random.Random(case)
     origins, sources = rng.randint(1, 4), rng.randint(1, 4)
-    table, words, last = WatermarkTable(origins), list[tuple[int, Mark]](), dict[int, Mark]()
+    table, sent, last = WatermarkTable(origins), list[tuple[int, Mark]](), dict[int, Mark]()
     for number in range(60):
         origin = rng.randrange(origins)
         mark = Mark(rng.randrange(sources), rng.randint(-50, 50), rng.random() < 0.5, rng.randint(0, 9), 1, number)
-        words.append((origin, mark))
+        sent.append((origin, mark))
         table.update(Watermarks(origin, (mark,)))
         merged = table.merged()
         assert [m.source for m in merged] == sorted({m.source for m in merged})
         for got in merged:
-            per_origin = [[m for o, m in words if o == at and m.source == got.source] for at in range(origins)]
+            per_origin = [[m for o, m in sent if o == at and m.source == got.source] for at in range(origins)]
             assert all(per_origin)
             assert got.time_ms == min(max(m.time_ms for m in marks) for marks in per_origin)
             assert got.min_offset == min(max(m.min_offset for m in marks) for marks in per_origin)
@@ -67,24 +69,24 @@ def test_a_merged_mark_is_the_least_of_the_greatest_that_each_input_said(case: i
 
 def test_a_relay_passes_on_what_has_changed_under_its_own_name() -> None:
     relay = Relay(4, 2)
-    assert relay.take(said(0, (0, 10, False, 0))) is None
-    assert relay.take(said(1, (0, 12, False, 0))) == said(4, (0, 10, False, 0))
-    assert relay.take(said(0, (0, 11, False, 0))) == said(4, (0, 11, False, 0))
-    assert relay.take(said(1, (0, 15, False, 0))) is None, "the least has not changed"
-    assert relay.take(said(0, (0, 11, False, 0), number=1)) is None, "a number alone is no news"
-    assert relay.take(said(1, (0, 15, True, 0), number=2)) is None
-    assert relay.take(said(0, (0, 11, True, 0), number=3)) == said(4, (0, 11, True, 0), number=2)
+    assert relay.take(watermarks(0, (0, 10, False, 0))) is None
+    assert relay.take(watermarks(1, (0, 12, False, 0))) == watermarks(4, (0, 10, False, 0))
+    assert relay.take(watermarks(0, (0, 11, False, 0))) == watermarks(4, (0, 11, False, 0))
+    assert relay.take(watermarks(1, (0, 15, False, 0))) is None, "the least has not changed"
+    assert relay.take(watermarks(0, (0, 11, False, 0), number=1)) is None, "a new number alone is not sent"
+    assert relay.take(watermarks(1, (0, 15, True, 0), number=2)) is None
+    assert relay.take(watermarks(0, (0, 11, True, 0), number=3)) == watermarks(4, (0, 11, True, 0), number=2)
 
 
-def test_a_relay_repeats_itself_now_and_then_because_the_next_hop_may_have_been_restarted() -> None:
-    relay, word = Relay(0, 1), said(0, (0, 10, False, 0))
-    told = [relay.take(word) is not None for _ in range(33)]
-    assert told == [n % 8 == 0 for n in range(33)]
+def test_a_relay_repeats_its_marks_because_the_next_hop_may_have_been_restarted() -> None:
+    relay, marks = Relay(0, 1), watermarks(0, (0, 10, False, 0))
+    sent = [relay.take(marks) is not None for _ in range(33)]
+    assert sent == [n % 8 == 0 for n in range(33)]
 
 
-def test_a_relay_that_knows_nothing_says_nothing() -> None:
+def test_a_relay_without_marks_of_all_inputs_sends_none() -> None:
     relay = Relay(0, 2)
-    assert all(relay.take(said(0, (0, 10, False, 0))) is None for _ in range(50))
+    assert all(relay.take(watermarks(0, (0, 10, False, 0))) is None for _ in range(50))
 
 
 @pytest.mark.parametrize(
@@ -106,28 +108,28 @@ def test_w_is_the_least_of_the_busy_sources_and_stays_if_all_are_idle(
     assert watermark_of([Mark(source, time_ms, idle, 0) for source, time_ms, idle in marks], sources) == expected
 
 
-# -- words that come again
+# -- repeated marks
 
 
-def test_of_two_words_the_newer_one_says_whether_a_source_is_idle() -> None:
+def test_the_newer_of_two_marks_determines_whether_a_source_is_idle() -> None:
     table = WatermarkTable(1)
-    table.update(said(0, (0, 20, False, 0), number=5))
-    table.update(said(0, (0, 0, True, 0), number=4))
-    assert table.merged() == said(0, (0, 20, False, 0), number=5).marks, "an old word comes again"
-    table.update(said(0, (0, 20, True, 0), number=5))
-    assert not table.merged()[0].idle, "of two that are equally new the one that forgets nothing"
-    table.update(said(0, (0, 10, True, 0), number=6))
-    assert table.merged() == said(0, (0, 20, True, 0), number=6).marks
+    table.update(watermarks(0, (0, 20, False, 0), number=5))
+    table.update(watermarks(0, (0, 0, True, 0), number=4))
+    assert table.merged() == watermarks(0, (0, 20, False, 0), number=5).marks, "an old mark comes again"
+    table.update(watermarks(0, (0, 20, True, 0), number=5))
+    assert not table.merged()[0].idle, "of two equally new marks the one that expires nothing"
+    table.update(watermarks(0, (0, 10, True, 0), number=6))
+    assert table.merged() == watermarks(0, (0, 20, True, 0), number=6).marks
 
 
-def test_a_new_owner_counts_anew_and_is_believed() -> None:
+def test_the_marks_of_a_new_owner_replace_those_of_its_predecessor() -> None:
     table = WatermarkTable(1)
     table.update(Watermarks(0, (Mark(0, 20, True, 0, 7, 900),)))
     table.update(Watermarks(0, (Mark(0, 10, False, 0, 8, 1),)))
     assert table.merged() == (Mark(0, 20, False, 0, 8, 1),)
 
 
-def test_where_the_group_was_forgotten_its_generations_count_anew() -> None:
+def test_generations_start_again_where_the_group_was_deleted() -> None:
     table = WatermarkTable(1)
     table.update(Watermarks(0, (Mark(0, 20, True, 0, 7, 900),)))
     table.begin(7)
@@ -139,24 +141,24 @@ def test_where_the_group_was_forgotten_its_generations_count_anew() -> None:
 
 
 @pytest.mark.parametrize("case", range(60))
-def test_words_that_come_again_in_their_order_move_nothing(case: int) -> None:
+def test_repeated_marks_in_their_order_advance_no_watermark(case: int) -> None:
     """Each input is read again from some point before; the watermark never gets further than without."""
     rng = random.Random(case)
     origins, sources = rng.randint(1, 3), rng.randint(2, 3)
-    times, words = [0] * sources, [list[Watermarks]() for _ in range(origins)]
+    times, sent = [0] * sources, [list[Watermarks]() for _ in range(origins)]
     for number in range(40):
         source = rng.randrange(sources)
         times[source] += rng.choice((0, 1, 5, 900))
         mark = Mark(source, times[source], rng.random() < 0.4, 0, 1, number)
         for origin in range(origins):
-            words[origin].append(Watermarks(origin, (mark,)))
+            sent[origin].append(Watermarks(origin, (mark,)))
     once, again, position = WatermarkTable(origins), WatermarkTable(origins), [0] * origins
     reached = BEGINNING_MS
     while any(at < 40 for at in position):
         origin = rng.choice([origin for origin in range(origins) if position[origin] < 40])
-        once.update(words[origin][position[origin]])
+        once.update(sent[origin][position[origin]])
         for at in range(rng.randint(0, position[origin]), position[origin] + 1):
-            again.update(words[origin][at])
+            again.update(sent[origin][at])
             if at < position[origin]:
                 assert watermark_of(again.merged(), sources) == reached
         position[origin] += 1
@@ -202,8 +204,8 @@ def test_a_relay_forgets_a_group_that_was_forgotten_and_passes_a_new_generation_
 
 def test_the_marks_of_a_source_that_moves_to_another_sender_are_in_one_row() -> None:
     table = WatermarkTable(1)
-    table.update(said(0, (0, 10, False, 0), (1, 20, False, 0)))
-    table.update(said(1, (1, 30, False, 0), (2, 40, False, 0)))
+    table.update(watermarks(0, (0, 10, False, 0), (1, 20, False, 0)))
+    table.update(watermarks(1, (1, 30, False, 0), (2, 40, False, 0)))
     assert [(mark.source, mark.time_ms) for mark in table.merged()] == [(0, 10), (1, 30), (2, 40)]
 
 

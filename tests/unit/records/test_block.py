@@ -99,7 +99,7 @@ def test_rules_never_share_keys_and_keep_bit_0_free() -> None:
         ("", "expected one of the profile"),
     ],
 )
-def test_a_rule_that_cannot_be_read_is_refused(rule: str, message: str) -> None:
+def test_an_unreadable_rule_is_rejected(rule: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Rule(rule, PLACES)
 
@@ -139,7 +139,7 @@ def test_a_record_without_values_has_no_keys() -> None:
     assert not blocker_of(PROFILE).keys([("", "", "")]).any()
 
 
-def test_lsh_finds_alike_values_and_tells_fields_apart() -> None:
+def test_lsh_finds_similar_values_and_distinguishes_fields() -> None:
     blocker = blocker_of(Profile(name="x", fields=PROFILE.fields, comparisons=(), lsh=PROFILE.lsh))
     one, near, swapped = blocker.keys(
         [("jonathan", "smithson", ""), ("jonathan", "smithsen", ""), ("smithson", "jonathan", "")]

@@ -1,4 +1,4 @@
-"""Comparators: known values of their libraries and papers, and what holds of all of them."""
+"""Comparators: known values of their libraries and papers, and properties of all of them."""
 
 import itertools
 import time
@@ -132,7 +132,7 @@ def test_levels_of_columns_are_those_of_pairs_one_by_one(name: str, values: list
 @pytest.mark.parametrize("letters", [1, 2, 5])
 @pytest.mark.parametrize("name", COMPARATORS)
 def test_the_longest_values_are_compared_in_a_moment(name: str, letters: int) -> None:
-    # As the longest text is, and as eight values of one field are: what takes the product of words would take minutes.
+    # As the longest text is, and as eight values of one field are: a product of words would take minutes.
     one, other = (
         " ".join("".join(rng.choice(list("abcdefghijklmnop"), letters)) for _ in range(4096 // (letters + 1)))
         for rng in (np.random.default_rng(1), np.random.default_rng(2))
@@ -145,7 +145,7 @@ def test_the_longest_values_are_compared_in_a_moment(name: str, letters: int) ->
     assert max(levels) < len(found.levels)
 
 
-def test_of_a_name_the_first_sixteen_words_count() -> None:
+def test_the_first_sixteen_words_of_a_name_count() -> None:
     names, words = comparator("person-name"), [f"{chr(97 + n)}{chr(122 - n)}x" for n in range(20)]
     assert names.level(" ".join(words), " ".join((*words[:16], "other"))) == 1
     assert names.level(" ".join(words[:15]), " ".join((*words[:14], "qqq"))) > 1
@@ -171,7 +171,7 @@ def test_of_several_values_the_best_pair_counts() -> None:
         ("jaro", (), "did you mean 'jaro-winkler'"),
     ],
 )
-def test_levels_that_cannot_be_are_refused(name: str, levels: tuple[float, ...], message: str) -> None:
+def test_invalid_levels_are_rejected(name: str, levels: tuple[float, ...], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         comparator(name, levels)
 
@@ -186,7 +186,7 @@ def test_words_that_many_have_weigh_less() -> None:
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=20), st.lists(st.sampled_from("abc"), max_size=20))
-def test_what_was_removed_was_never_counted(kept: list[str], removed: list[str]) -> None:
+def test_removed_values_do_not_count(kept: list[str], removed: list[str]) -> None:
     frequencies, other = Frequencies(), Frequencies()
     frequencies.add(removed)
     frequencies.add(kept)
@@ -196,13 +196,13 @@ def test_what_was_removed_was_never_counted(kept: list[str], removed: list[str])
     assert (frequencies.total, len(frequencies)) == (other.total, len(set(kept)))
 
 
-def test_what_was_never_added_cannot_be_removed() -> None:
+def test_a_value_that_was_never_added_cannot_be_removed() -> None:
     with pytest.raises(InvariantError):
         Frequencies().remove(["a"])
 
 
 def test_several_values_are_compared_value_by_value_only() -> None:
-    """Their whole texts are as long as fields may be, and say nothing."""
+    """Their whole texts are as long as fields may be, and are not compared."""
 
     class Asked:
         spec, levels = "asked", ("equal", "else")

@@ -1,6 +1,6 @@
-"""docs/reference/profiles.md says what profiles can have, and its examples are profiles.
+"""The tables of docs/reference/profiles.md match the keys of profiles, and its examples are profiles.
 
-python -m tests.unit.records.test_docs      writes the tables anew
+python -m tests.unit.records.test_docs      writes the tables again
 """
 
 import re
@@ -41,7 +41,7 @@ def shown(default: object) -> str:
 
 
 def written(page: str) -> str:
-    """The page with its tables made anew."""
+    """The page with generated tables."""
     for name, (cls, keys) in SECTIONS.items():
         mark = f"<!-- keys of {name} -->\n"
         assert page.count(mark) == 1, mark
@@ -53,7 +53,7 @@ def written(page: str) -> str:
 
 def test_the_tables_of_the_page_are_those_of_the_profile() -> None:
     page = PAGE.read_text()
-    assert page == written(page), "write them anew: python -m tests.unit.records.test_docs"
+    assert page == written(page), "write them again: python -m tests.unit.records.test_docs"
 
 
 def test_the_page_names_every_type_and_every_comparator() -> None:

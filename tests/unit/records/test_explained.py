@@ -36,7 +36,7 @@ PROFILE = Profile(
 SMITH: Values = ("smith", "1978-11-12", "leeds")
 SMYTH: Values = ("smyth", "1978-11-12", "")
 BEFORE = 1000
-"""What `smoothing` is if a profile does not say it."""
+"""The default of `smoothing`."""
 
 
 def explained(one: Values, other: Values, profile: Profile = PROFILE) -> PairEvidence:
@@ -64,13 +64,13 @@ def test_each_field_adds_the_bits_of_its_level_to_those_of_the_prior() -> None:
     assert found.probability == pytest.approx(1 / (1 + 99 * 0.04 / 0.15 / 900))
 
 
-def test_a_missing_value_is_told_as_such_and_adds_nothing() -> None:
+def test_a_missing_value_is_marked_and_adds_nothing() -> None:
     city = explained(SMITH, SMYTH).steps[2]
     assert (city.missing, city.level, city.adds, city.values, city.frequency) == (True, "", 0, ("leeds", ""), None)
     assert [step.missing for step in explained(SMITH, SMITH).steps] == [False, False, False]
 
 
-def test_what_the_frequency_of_a_value_adds_is_told_apart() -> None:
+def test_the_weight_of_the_frequency_of_a_value_is_shown_separately() -> None:
     scorer = Scorer(PROFILE)
     scorer.count([("smith", "", "")] * 502 + [("garski", "", "")] * 2 + [("jones", "", "")] * 1496)
     many, few = (
@@ -92,7 +92,7 @@ def test_what_the_frequency_of_a_value_adds_is_told_apart() -> None:
     [("smith", "smyth"), ("smith", ""), (f"smith{SEVERAL}jones", "smith"), (f"a{SEVERAL}b", f"a{SEVERAL}b")],
     ids=["other value", "no value", "one of several", "several"],
 )
-def test_frequencies_are_told_only_where_they_count(one: str, other: str) -> None:
+def test_frequencies_are_shown_only_where_they_count(one: str, other: str) -> None:
     found = explain_pair(((one, "", ""), (other, "", "")), PROFILE, Scorer(PROFILE))
     assert found.steps[0].frequency is None
     assert added_up(found) == found.total
@@ -109,13 +109,13 @@ def test_the_verdict_is_that_of_the_thresholds(match: float, review: float, verd
     assert (found.total >= found.threshold(match)) == (verdict == Verdict.MATCH)
 
 
-def test_thresholds_are_told_on_the_scale_of_the_total() -> None:
+def test_thresholds_are_on_the_scale_of_the_total() -> None:
     found = explained(SMITH, SMYTH)
     assert [found.threshold(p) for p in (0, 0.2, 0.5, 1)] == [-inf, pytest.approx(-2), 0, inf]
     assert explained(SMITH, SMYTH, replace(PROFILE, prior=None)).threshold(0.2) == 0.2
 
 
-def test_which_rules_bring_two_together_and_which_do_not() -> None:
+def test_the_rules_that_block_two_records_together_are_listed() -> None:
     found = explained(SMITH, SMYTH)
     assert found.blocks == (("surname", 0, (1, 1)), ("born:year + city", 0, (1, 0)), ("city|surname", 0, (2, 1)))
     assert (found.compared, found.shared, found.verdict) == (False, (), Verdict.MATCH)
@@ -147,7 +147,7 @@ def test_without_learning_the_steps_are_parts_of_a_weighted_mean() -> None:
     assert (nothing.total, [step.most for step in nothing.steps]) == (0, [0, 0, 0])
 
 
-def test_values_are_told_as_they_came_too() -> None:
+def test_values_are_shown_as_received_too() -> None:
     reader = Reader(bundled("people"))
     record = Record("1", {"Name": " Ann O'Neill", "DOB": 19781112, "phone": ["n/a", "(02) 555"], "town": "N/A"})
     assert reader.raw_values(record) == {
@@ -193,7 +193,7 @@ def test_steps_add_up_for_matches_and_for_others(data_dir: Path) -> None:
 
 
 @pytest.mark.corpus
-def test_a_true_pair_that_no_rule_finds_is_told_to_be_one(data_dir: Path) -> None:
+def test_a_true_pair_that_no_rule_finds_is_explained_as_a_match(data_dir: Path) -> None:
     _, profile, values, scorer = people(data_dir)
     # Name, date, postcode and number are mistyped, the two lines of the address have changed places, no suburb.
     found = explain_pair((values["rec-102-dup-2"], values["rec-102-dup-3"]), profile, scorer)

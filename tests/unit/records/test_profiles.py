@@ -33,7 +33,7 @@ levels = [0.9]
 """
 
 
-def told(text: str) -> list[str]:
+def problems_of(text: str) -> list[str]:
     with pytest.raises(ConfigError) as raised:
         parse_profile(text, "p.toml")
     return list(raised.value.problems)
@@ -73,20 +73,20 @@ def told(text: str) -> list[str]:
         ("match = 0.9", "match = ", 3, "not TOML"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_told_with_its_line(good: str, bad: str, line: int, message: str) -> None:
+def test_a_mistake_is_reported_with_its_line(good: str, bad: str, line: int, message: str) -> None:
     assert good in GOOD
-    found = told(GOOD.replace(good, bad, 1))
+    found = problems_of(GOOD.replace(good, bad, 1))
     assert any(problem.startswith(f"p.toml:{line}: {message}") for problem in found), found
 
 
-def test_all_mistakes_are_told_at_once_in_the_order_of_the_file() -> None:
+def test_all_mistakes_are_reported_at_once_in_the_order_of_the_file() -> None:
     text = GOOD.replace("0.9", "9", 1).replace('"name"', '"nam"').replace('"surname:soundex"', '"x"')
-    lines = [int(re.match(r"p\.toml:(\d+)", problem)[1]) for problem in told(text)]  # type: ignore[index]
+    lines = [int(re.match(r"p\.toml:(\d+)", problem)[1]) for problem in problems_of(text)]  # type: ignore[index]
     assert len(lines) >= 3
     assert lines == sorted(lines)
 
 
-def test_a_file_that_cannot_be_read_says_so(tmp_path: object) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: object) -> None:
     with pytest.raises(ConfigError, match="got No such file"):
         load_profile(f"{tmp_path}/people.toml")
     with pytest.raises(ConfigError, match="did you mean 'people'"):
@@ -94,7 +94,7 @@ def test_a_file_that_cannot_be_read_says_so(tmp_path: object) -> None:
 
 
 @pytest.mark.parametrize("library", ["rapidfuzz", "jellyfish"])
-def test_without_a_library_of_the_extra_the_profile_says_what_to_install(
+def test_a_profile_reports_a_missing_library_of_the_extra_with_what_to_install(
     library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
@@ -110,7 +110,7 @@ def test_profiles_of_the_package_fit_and_are_written_as_they_are_read(name: str)
     assert parse_profile(profile_text(profile), name) == profile
 
 
-def test_what_was_learned_is_written_and_read_again(tmp_path: object) -> None:
+def test_learned_weights_are_written_and_read_again(tmp_path: object) -> None:
     profile = bundled("people")
     sizes = [len(comparator(one.comparator, one.levels).levels) for one in profile.comparisons]
     shares = [tuple((at + 1) / (size * (size + 1) / 2) for at in range(size)) for size in sizes]
@@ -128,7 +128,7 @@ def test_what_was_learned_is_written_and_read_again(tmp_path: object) -> None:
     assert not profile.learned
 
 
-def test_what_a_golden_record_keeps_is_read_and_written() -> None:
+def test_the_rules_of_golden_records_are_read_and_written() -> None:
     text = GOOD.replace("match = 0.9", 'source_priority = ["crm", "web shop"]')
     profile = parse_profile(text.replace('type = "name"', 'keep = "source-priority"'), "p.toml")
     assert profile.source_priority == ("crm", "web shop")
@@ -138,14 +138,14 @@ def test_what_a_golden_record_keeps_is_read_and_written() -> None:
     assert (usual.source_priority, usual.fields[0].keep) == ((), "most-frequent")
 
 
-def test_of_people_and_companies_the_newest_way_to_reach_them_is_kept() -> None:
+def test_the_newest_contact_data_of_people_and_companies_are_kept() -> None:
     for name in ("people", "companies"):
         keeps = {field.name: field.keep for field in bundled(name).fields}
         assert {keeps[field] for field in ("address", "postcode", "phone", "email")} == {"most-recent"}
     assert {field.keep for field in bundled("bibliography").fields} == {"most-frequent"}
 
 
-def test_the_file_knows_all_types_and_all_keys() -> None:
+def test_a_file_can_use_all_types_and_all_keys() -> None:
     assert set(READ_TYPES) == set(TYPES)
     for cls, keys in TABLES.values():
         assert set(cls.__slots__) == set(keys)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Scores: by hand, one by one and in batches alike, and what is learned against what is true."""
+"""Scores: computed by hand, one by one and in batches alike, and learned weights against the true ones."""
 
 import random
 from dataclasses import replace
@@ -48,7 +48,7 @@ def test_a_score_is_the_sum_of_the_bits_of_each_field_and_of_the_prior() -> None
     assert three.probability == pytest.approx(0.01)
 
 
-def test_batches_and_single_pairs_say_the_same() -> None:
+def test_batches_and_single_pairs_have_the_same_scores() -> None:
     for profile in (PROFILE, replace(PROFILE, prior=None)):
         scorer = Scorer(profile)
         scorer.count(RECORDS)
@@ -111,7 +111,7 @@ def test_expectation_maximisation_recovers_the_probabilities_that_the_pairs_were
     for one in start:
         one[0] = 4.0
     learned = learn(blocked, random_levels, [m.size for m in M], [one / one.sum() for one in start])
-    # Three standard errors of the smallest set that tells of a field: 1,500 matches.
+    # Three standard errors of the smallest set that carries evidence about a field: 1,500 matches.
     for found, true in zip(learned.m, M, strict=True):
         assert found == pytest.approx(true, abs=0.04)
     for found, true in zip(learned.u, U, strict=True):
@@ -152,7 +152,7 @@ def test_training_needs_no_labels_and_finds_the_prior(seed: int) -> None:
     assert again == learned
 
 
-def test_training_on_nothing_to_compare_says_so() -> None:
+def test_training_on_nothing_to_compare_is_an_error() -> None:
     blocker = blocker_of(PROFILE)
     with pytest.raises(InputError, match="expected two or more"):
         train(PROFILE, columns_of(RECORDS[:1]), blocker.keys(RECORDS[:1]), blocker)

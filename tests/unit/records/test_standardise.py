@@ -1,4 +1,4 @@
-"""Standard forms: known ones, and what holds of every text whatever it is."""
+"""Standard forms: known ones, and properties of the form of any text."""
 
 import unicodedata
 
@@ -87,7 +87,7 @@ def test_a_missing_value_is_empty(value: object) -> None:
 
 
 @pytest.mark.parametrize("value", [{"first": "ann"}, b"ann", object()])
-def test_a_value_of_another_sort_says_what_was_expected(value: object) -> None:
+def test_the_error_about_a_value_of_another_type_names_the_expected_one(value: object) -> None:
     with pytest.raises(MalformedMessage, match="expected a text, a number or a list of them") as raised:
         standard_value(value, TYPES["name"])
     assert raised.value.reason == "field"
@@ -146,14 +146,14 @@ def test_columns_are_found_by_their_names_and_fields_stand_in_for_each_other(
     ("fields", "expected"),
     [
         ({"FIRST-NAME": " Ann ", "surname": "O'Lee", "shoes": {"size": 9}}, {"given": " Ann ", "surname": "O'Lee"}),
-        ({"full": "Ann Lee"}, {"full": "Ann Lee"}),  # what it stands in for was not given
+        ({"full": "Ann Lee"}, {"full": "Ann Lee"}),  # the fields that it replaces were not given
         ({"First Name": "N/A", "given": ["Bo", None]}, {"given": ["Bo", None]}),
         ({"first name": "...", "given": ""}, {}),
         ({"surname": 7}, {"surname": 7}),
         ({}, {}),
     ],
 )
-def test_values_are_told_as_they_were_given(fields: dict[str, object], expected: dict[str, object]) -> None:
+def test_values_are_kept_as_given(fields: dict[str, object], expected: dict[str, object]) -> None:
     reader = Reader(Profile(name="people", fields=FIELDS, comparisons=()))
     record = Record("1", fields)
     assert reader.raw_values(record) == expected
@@ -161,16 +161,16 @@ def test_values_are_told_as_they_were_given(fields: dict[str, object], expected:
 
 
 @given(st.dictionaries(st.sampled_from(["First Name", "given", "surname", "full", "x"]), ANY_TEXT | st.just("?")))
-def test_what_is_told_as_given_has_the_standard_form_that_is_compared(fields: dict[str, str]) -> None:
+def test_a_value_as_given_has_the_standard_form_that_is_compared(fields: dict[str, str]) -> None:
     reader = Reader(Profile(name="people", fields=FIELDS, comparisons=()))
-    values, told = reader.read(fields)
+    values, raw = reader.read(fields)
     for field, value in zip(FIELDS, values, strict=True):
-        if field.name in told:
-            assert value == standardiser(field.type)(str(told[field.name])) != ""
-            assert told[field.name] in fields.values()
+        if field.name in raw:
+            assert value == standardiser(field.type)(str(raw[field.name])) != ""
+            assert raw[field.name] in fields.values()
 
 
-def test_a_value_that_cannot_be_is_told_with_its_column() -> None:
+def test_an_invalid_value_is_reported_with_its_column() -> None:
     reader = Reader(Profile(name="people", fields=FIELDS, comparisons=()))
     with pytest.raises(
         MalformedMessage, match="'SurName': got an object as the value of a field, expected a text"

@@ -1,4 +1,4 @@
-"""Golden records: worked examples for each rule, and what holds of any members in any order."""
+"""Golden records: worked examples for each rule, and properties for any members in any order."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -42,7 +42,7 @@ def kept(keep: str, *values: tuple[str, str, int, Any], type: str = "name") -> A
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        # Two say Ann Lee in one way or the other, one says Bob.
+        # Two records have Ann Lee in one form or the other, one has Bob.
         ([("a", "", 1, "Ann Lee"), ("b", "", 2, "ANN LEE"), ("c", "", 9, "Bob")], "ANN LEE"),
         # The spelling of most, though another one is newer and longer.
         ([("a", "", 1, "Ann Lee"), ("b", "", 2, "Ann Lee"), ("c", "", 9, "Mrs. Ann Lee")], "Ann Lee"),
@@ -50,15 +50,15 @@ def kept(keep: str, *values: tuple[str, str, int, Any], type: str = "name") -> A
         ([("a", "", 1, "Mrs. Ann Lee"), ("b", "", 2, "Ann Lee")], "Mrs. Ann Lee"),
         # White space makes no spelling, and does not make it long: then it is the newer one as it came.
         ([("a", "", 2, "Ann Lee"), ("b", "", 1, "Ann    Lee ")], "Ann Lee"),
-        # As many are Ann as are Bob: who was heard of last, in any of its spellings.
+        # Ann and Bob are equally frequent: the value of the newest record, in any of its spellings.
         ([("a", "", 1, "ann"), ("b", "", 5, "ANN"), ("c", "", 3, "bob"), ("d", "", 4, "bob")], "ANN"),
         ([("a", "", 1, "ann"), ("b", "", 3, "ANN"), ("c", "", 2, "bob"), ("d", "", 4, "bob")], "bob"),
         # At one moment: the first id.
         ([("b", "", 1, "bob"), ("a", "", 1, "ann")], "ann"),
-        # What says nothing has no vote.
+        # A placeholder has no vote.
         ([("a", "", 1, "N/A"), ("b", "", 2, "n/a"), ("c", "", 3, "..."), ("d", "", 4, "Not Given"), ("e", "", 0, "Bo")],
          "Bo"),
-        # A list is one value, whatever the order of what is in it.
+        # A list is one value, whatever the order of its elements.
         ([("a", "", 1, ["Bob", "Robert"]), ("b", "", 2, ["robert", "bob"]), ("c", "", 3, "Bob")], ["robert", "bob"]),
     ],
 )  # fmt: skip
@@ -125,7 +125,7 @@ def test_the_value_of_the_best_source(values: list[tuple[str, str, int, Any]], e
     assert kept("source-priority", *values) == expected
 
 
-def test_a_field_without_values_is_not_told_and_no_members_are_nothing() -> None:
+def test_a_field_without_values_is_left_out_and_no_members_give_an_empty_record() -> None:
     for keep in KEEPS:
         assert golden_record(profile(keep), []) == {}
         assert golden_record(profile(keep), members(("a", "", 1, None), ("b", "", 2, "n/a"), ("c", "", 3, []))) == {}
@@ -200,21 +200,21 @@ def test_each_value_is_one_of_the_members_and_no_other_one_has_more_right(found:
     assert list(golden) == [name for name in ALL.names if name in golden]
     for name, value in golden.items():
         candidates = having(name)
-        told = [one for one, _ in candidates if one.fields[name] is value or one.fields[name] == value]
-        assert told
+        holders = [one for one, _ in candidates if one.fields[name] is value or one.fields[name] == value]
+        assert holders
         times = [one.time_ms for one, _ in candidates]
         if name == "most_recent":
-            assert max(times) in [one.time_ms for one in told]
+            assert max(times) in [one.time_ms for one in holders]
         elif name == "first":
-            assert min(times) in [one.time_ms for one in told]
+            assert min(times) in [one.time_ms for one in holders]
         elif name == "source_priority":
             ranks = [_rank(one) for one, _ in candidates]
-            assert min(ranks) in [_rank(one) for one in told]
+            assert min(ranks) in [_rank(one) for one in holders]
         elif name == "longest":
             assert _length(value) == max(_length(one.fields[name]) for one, _ in candidates)
         else:
             forms = [form for _, form in candidates]
-            own = next(form for one, form in candidates if one in told)
+            own = next(form for one, form in candidates if one in holders)
             assert forms.count(own) == max(map(forms.count, forms))
 
 

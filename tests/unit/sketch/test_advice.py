@@ -93,7 +93,7 @@ def test_memory_is_bits_rounded_up_to_bytes_a_document() -> None:
     assert [signature_memory(3, 9, bits) for bits in (1, 2, 4, 8, 16, 32)] == [6, 9, 15, 27, 54, 108]
 
 
-def test_what_takes_more_slots_than_a_signature_has_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_advice_beyond_the_slots_of_a_signature_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advice, "MOST_SLOTS", 289)
     with pytest.raises(ConfigError, match="more than 289 slots"):
         advise_slots(0.5, 0.1, 0.05)

@@ -1,4 +1,4 @@
-"""Unions of many documents, and the sizes that signatures tell."""
+"""Unions of many documents, and the sizes that signatures estimate."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_the_union_of_sizes_is_the_size_of_the_union() -> None:
     assert (left, right) == (pytest.approx(2000, rel=5 / 64), pytest.approx(2000, rel=5 / 64))
 
 
-def test_schemes_whose_slots_tell_no_size_are_refused() -> None:
+def test_schemes_whose_slots_give_no_size_are_rejected() -> None:
     empty = Shingles(np.empty(0, np.uint64), np.zeros(2, np.int64))
     for made in (scheme("fast"), scheme("classic", 2)):
         with pytest.raises(ConfigError, match="as of classic"):
@@ -58,7 +58,7 @@ def test_schemes_whose_slots_tell_no_size_are_refused() -> None:
     assert estimated_sizes(signed(scheme("classic", 3), empty)).tolist() == [0.0]
 
 
-def test_what_is_shared_and_what_there_is_together_follow_from_sizes_and_similarity() -> None:
+def test_intersection_and_union_follow_from_sizes_and_similarity() -> None:
     for left, right, shared in ((5, 7, 3), (1, 1, 0), (4, 4, 4), (1, 900, 1)):
         together = left + right - shared
         arguments = np.array([shared / together]), np.array([float(left)]), np.array([float(right)])

@@ -58,7 +58,7 @@ def test_empty_sets_agree_with_nothing_not_even_with_each_other() -> None:
     assert agreeing_share(signatures, 2, 2) == 1
 
 
-def test_what_is_no_universe_no_permutation_and_no_universal_hash_is_refused() -> None:
+def test_an_invalid_universe_permutation_or_universal_hash_is_rejected() -> None:
     with pytest.raises(ConfigError, match="got 'z'"):
         characteristic_matrix(["az"], UNIVERSE)
     with pytest.raises(ConfigError, match="got 3 elements, of which 2 differ"):

@@ -1,4 +1,4 @@
-"""What every scheme promises, and that each one computes its own formulas."""
+"""The guarantees that every scheme gives, and the formulas that each one computes."""
 
 from collections.abc import Callable, Iterable
 

@@ -40,7 +40,7 @@ def test_longer_documents_share_more(documents: list[str]) -> None:
         assert (thrice <= 3 * once + 1e-12).all()
 
 
-def test_the_smallest_k_is_taken_and_the_reasons_say_why() -> None:
+def test_the_smallest_k_is_chosen_and_explained() -> None:
     documents = ["".join(word) for word in product("ab", repeat=4)]
     advice = advise(documents, most=0.3)
     assert advice.spec == f"char:{advice.k}"
@@ -52,7 +52,7 @@ def test_the_smallest_k_is_taken_and_the_reasons_say_why() -> None:
     assert advise(["one two", "two three", "four"], "word", most=0.1).spec == "word:2"
 
 
-def test_a_sample_that_says_nothing_is_refused() -> None:
+def test_a_sample_without_documents_is_rejected() -> None:
     with pytest.raises(ConfigError, match="got 0 different documents"):
         advise(["", " "], "word")
     with pytest.raises(ConfigError, match="are there copies among them"):

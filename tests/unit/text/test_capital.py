@@ -1,4 +1,4 @@
-"""Capital-letter shingles against a slow definition, and what they are for."""
+"""Capital-letter shingles against a slow definition, and their effect on articles."""
 
 import re
 
@@ -68,7 +68,7 @@ def test_examples(text: str, k: int, runs: list[str]) -> None:
 
 def test_an_article_outweighs_the_search_words_around_it() -> None:
     article = (
-        "Mayor Ann Lee of Basel said on Monday that the Rhine Bridge will cost 3 Million more. Basel voted in May. "
+        "Mayor Ann Lee of Basel stated on Monday that the Rhine Bridge will cost 3 Million more. Basel voted in May. "
     )
     clutter = "cheap flights hotels car rental insurance jobs dating games weather horoscope recipes "
     other = "video shop login subscribe newsletter archive terms privacy contact imprint sitemap help about careers "

@@ -77,7 +77,7 @@ def test_anything_else_is_refused_with_the_nearest_spec(spec: str, suggest: str)
         ("code:c++:5:renamed", "code:c++:5:renamed"),
     ],
 )
-def test_ends_have_one_order_and_the_default_is_not_said(spec: str, canonical: str) -> None:
+def test_ends_have_one_order_and_the_default_is_omitted(spec: str, canonical: str) -> None:
     assert shingler(spec).spec == canonical
     assert shingler(canonical).spec == canonical
 

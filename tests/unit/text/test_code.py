@@ -1,4 +1,4 @@
-"""Source code: what is a token, and what renaming, layout and comments change."""
+"""Source code: its tokens, and the effect of renaming, layout and comments."""
 
 import random
 import sys
@@ -14,7 +14,7 @@ PYTHON = '''\
 @property
 @cache.kept(maxsize=3)
 def total(items: list[int], tax=0.2) -> float:
-    """What all cost."""
+    """The cost of all items."""
     # the sum
     text = f"{items!r} of {len(items)} cost" + 'a\\tb'
     raise ValueError(__name__)
@@ -179,7 +179,7 @@ def test_an_unknown_language_is_refused_with_the_nearest_alias(wrong: str, sugge
         shingler(f"code:{wrong}:5")
 
 
-def test_a_missing_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_reported_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pygments.lexers", None)
     with pytest.raises(ConfigError, match=r'pip install "stream_lsh\[code\]"'):
         shingler("code:python:5")
@@ -196,7 +196,7 @@ def test_the_library_is_part_of_what_signatures_depend_on() -> None:
 
 @pytest.mark.parametrize("language", ["c", "c++", "java", "python", "scala", "js", "go"])
 @pytest.mark.parametrize("run", ["\n", "\n ", " ", "(", '"\\', "a<", "a.", "\n" + " " * 8])
-def test_what_repeats_itself_without_an_end_is_read_in_no_time(language: str, run: str) -> None:
+def test_long_repetitions_are_read_fast(language: str, run: str) -> None:
     made = shingler(f"code:{language}:2")
     before, behind = "one = 1;\n", "\ntwo = 2;\n"
     text = before + run * 100_000 + behind
@@ -209,7 +209,7 @@ def test_what_repeats_itself_without_an_end_is_read_in_no_time(language: str, ru
         assert text[starts[-1] :].strip() == ";"
 
 
-def test_what_is_left_of_a_run_means_what_it_meant() -> None:
+def test_the_rest_of_a_shortened_run_keeps_its_meaning() -> None:
     quotes, signs = '"' * 48, "\\" * 48
     text = f'a = {quotes} + "{signs}" + b  # {"-" * 500}\nc = d\n'
     assert CodeShingler("python", 2).tokens(text)[-4:] == ["b", "c", "=", "d"]
@@ -223,7 +223,7 @@ class Failing:
         raise RecursionError
 
 
-def test_from_where_a_lexer_fails_words_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_are_compared_from_the_place_where_a_lexer_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     made = CodeShingler("python", 1)
     monkeypatch.setattr(made, "_lexer", Failing())
     assert made.tokens("one = two(3)") == ["one", "=", "two(3)"]

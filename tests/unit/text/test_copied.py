@@ -28,12 +28,12 @@ def test_a_passage_is_cut_out_of_both_texts_exactly() -> None:
     assert found(left, right) == [(text((100, 130)),) * 2]
 
 
-def test_passages_are_told_in_the_order_of_the_left_text_wherever_they_are_in_the_right_one() -> None:
+def test_passages_come_in_the_order_of_the_left_text_wherever_they_are_in_the_right_one() -> None:
     left, right = text((0, 50), (100, 150)), text((100, 150), (300, 350), (0, 50))
     assert found(left, right) == [(text((0, 50)),) * 2, (text((100, 150)),) * 2]
 
 
-def test_replaced_words_do_not_part_a_passage_but_are_not_counted() -> None:
+def test_replaced_words_do_not_divide_a_passage_but_are_not_counted() -> None:
     words = WORDS[:60]
     replaced = [word if at % 12 != 6 else "other" for at, word in enumerate(words)]
     (passage,) = copied_passages(" ".join(words), " ".join(replaced), ("nfc",), SHINGLER, NONE)
@@ -57,7 +57,7 @@ def test_short_passages_are_left_out_if_that_is_wanted() -> None:
     assert len(found(left, right, least=9)) == 2
 
 
-def test_places_are_those_of_the_text_as_it_came_whatever_normal_forms_make_of_it() -> None:
+def test_places_are_those_of_the_original_text_under_any_normal_form() -> None:
     left, right = "Äh: STRASSE Cafe\u0301 und Öl.", "(straße café und öl)"
     assert found(left, right) == [("STRASSE Cafe\u0301 und Öl", "straße café und öl")]
 

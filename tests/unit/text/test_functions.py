@@ -66,7 +66,7 @@ def test_lines_may_end_as_they_do_anywhere(line_end: str) -> None:
     assert (one.line, one.last_line, one.text.count("\n")) == (3, 6, 3)
 
 
-def test_what_python_cannot_parse_is_taken_as_a_whole() -> None:
+def test_unparsable_python_is_taken_as_a_whole() -> None:
     for source in ("print 'two'\n", "def f(:\n", "x = '\0'\n", "(" * 10_000):
         ((name, line, _),) = found(source, "python")
         assert (name, line) == ("", 1)
@@ -139,7 +139,7 @@ fn main() { loop { } }
         (RUST, "rust", [(2, 4), (6, 6)]),
     ],
 )
-def test_functions_in_braces_are_told_from_other_blocks(
+def test_functions_in_braces_are_distinguished_from_other_blocks(
     source: str, language: str, spans: list[tuple[int, int]]
 ) -> None:
     assert [(first, last) for _, first, last in found(source, language)] == spans
@@ -157,13 +157,13 @@ def test_of_other_languages_the_file_is_taken_as_a_whole() -> None:
 
 
 @given(st.text("(){};=ab'\"/*\n ", max_size=60), st.sampled_from(sorted(BRACES)))
-def test_whatever_stands_in_a_source_its_functions_lie_in_it_and_not_in_each_other(source: str, language: str) -> None:
+def test_the_functions_of_any_source_lie_in_it_and_do_not_overlap(source: str, language: str) -> None:
     spans = [(one.line, one.last_line) for one in functions_of(source, language)]
     assert all(1 <= first <= last <= source.count("\n") + 1 for first, last in spans)
     assert all(before[1] <= after[0] for before, after in pairwise(spans))
 
 
-def test_every_language_is_one_that_pygments_knows() -> None:
+def test_pygments_has_every_language() -> None:
     assert BRACES <= set(LANGUAGES.values())
     assert all(functions_of("", language) == [] for language in set(LANGUAGES.values()))
 

@@ -23,7 +23,7 @@ def test_the_default_joins_letters_and_their_accents() -> None:
     assert Normaliser()("e\u0301") == "é"
 
 
-def test_each_form_does_what_its_name_says() -> None:
+def test_each_form_is_applied_under_its_name() -> None:
     assert Normaliser(("nfkc",))("ﬁ①") == "fi1"
     assert Normaliser(("casefold",))("Straße") == "strasse"
     assert Normaliser(("space",))("  a\u00a0 b\n\tc ") == "a b c"

@@ -1,4 +1,4 @@
-"""HTML to text: the article, all that is seen, what a page says about itself; and pages that were made to break it."""
+"""HTML to text: the article, all visible text, the metadata of a page; and pages that were made to break it."""
 
 import subprocess
 import sys
@@ -26,7 +26,7 @@ def in_order(passages: tuple[str, ...], text: str) -> bool:
     return -1 not in places and places == sorted(places)
 
 
-# -- what is read
+# -- reading
 
 
 @every_page
@@ -39,7 +39,7 @@ def test_the_main_text_has_the_whole_article_and_nothing_unseen(made: MadePage) 
 @every_page
 def test_the_main_text_is_without_what_stands_around_it(made: MadePage) -> None:
     text = read_page(made.html).text
-    known = {"About the baker", "Share this"}  # what the heuristic leaves
+    known = {"About the baker", "Share this"}  # left by the heuristic
     assert [one for one in made.around if one in text and one not in known] == []
 
 
@@ -50,7 +50,7 @@ def test_the_page_has_all_that_is_seen_and_nothing_unseen(made: MadePage) -> Non
     assert [one for one in made.unseen if one in text] == []
 
 
-def test_a_page_tells_its_title_site_time_and_address() -> None:
+def test_a_page_has_its_title_site_time_and_address() -> None:
     assert read_page(PAGES[0].html)._replace(text="") == Page(
         "Market under water after a night of rain",
         "",
@@ -71,12 +71,12 @@ def test_a_page_tells_its_title_site_time_and_address() -> None:
         ("", ""),
     ],
 )
-def test_the_title_is_the_first_that_says_something(html: str, title: str) -> None:
+def test_the_title_is_the_first_that_is_not_empty(html: str, title: str) -> None:
     assert read_page(html).title == title
 
 
 @pytest.mark.parametrize(
-    ("says", "published_ms"),
+    ("value", "published_ms"),
     [
         ("1970-01-01T00:00:01Z", 1000),
         ("1970-01-01T01:00:00.5+01:00", 500),
@@ -90,9 +90,9 @@ def test_the_title_is_the_first_that_says_something(html: str, title: str) -> No
         ("", None),
     ],
 )
-def test_a_time_counts_if_it_is_one_moment(says: str, published_ms: int | None) -> None:
-    assert read_page(f"<meta property='article:published_time' content='{says}'>").published_ms == published_ms
-    assert read_page(f"<p><time itemprop=datePublished datetime='{says}'>then</time>").published_ms == published_ms
+def test_a_time_counts_if_it_is_one_moment(value: str, published_ms: int | None) -> None:
+    assert read_page(f"<meta property='article:published_time' content='{value}'>").published_ms == published_ms
+    assert read_page(f"<p><time itemprop=datePublished datetime='{value}'>then</time>").published_ms == published_ms
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_bytes_are_read_in_their_encoding(encoding: str, head: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("encoding", "says", "text"),
+    ("encoding", "declared", "text"),
     [
         ("cp932", "Shift_JIS", "速報 \u2460 \u9ad9"),
         ("gb18030", "gb2312", "消息 \U00020000"),
@@ -188,8 +188,8 @@ def test_bytes_are_read_in_their_encoding(encoding: str, head: str) -> None:
         ("cp874", "tis-620", "ข่าว \u2026"),
     ],
 )
-def test_encodings_of_the_web_have_their_wider_meaning(encoding: str, says: str, text: str) -> None:
-    assert read_page(f"<meta charset='{says}'><p>{text}</p>".encode(encoding)).text == text
+def test_encodings_of_the_web_have_their_wider_meaning(encoding: str, declared: str, text: str) -> None:
+    assert read_page(f"<meta charset='{declared}'><p>{text}</p>".encode(encoding)).text == text
 
 
 def test_a_wrong_encoding_spoils_characters_and_not_the_page() -> None:
@@ -350,7 +350,7 @@ def test_pages_are_read_in_threads_as_they_are_read_alone() -> None:
     assert together == alone * 50
 
 
-def test_without_the_library_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_the_error_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "resiliparse.parse.html", None)
     page_module._library.cache_clear()
     try:

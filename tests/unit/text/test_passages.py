@@ -1,4 +1,4 @@
-"""Shared passages: held against windows made of strings, and normal forms against what is made of each piece."""
+"""Shared passages, compared with windows made of strings, and normal forms with those of each piece."""
 
 import sys
 from itertools import pairwise
@@ -83,8 +83,8 @@ def test_every_piece_of_a_text_has_the_form_that_the_whole_has_there(text: str, 
         ("nfc", "a\u0327\u0323", [(0, 3), (0, 3)]),  # the second mark joins the letter, over the first one
         ("nfc", "\u1100\u1161\u11a8\u1100", [(0, 3), (3, 4)]),
         ("nfkc", "ﬁx", [(0, 1), (0, 1), (1, 2)]),
-        ("accents", "x\u0301é", [(0, 2), (2, 3)]),  # what vanishes belongs to what is before it
-        ("accents", "\u1100\u034f\u1161", [(0, 3)]),  # what stood between the two vanishes
+        ("accents", "x\u0301é", [(0, 2), (2, 3)]),  # a removed character belongs to the one before it
+        ("accents", "\u1100\u034f\u1161", [(0, 3)]),  # the character between the two is removed
         ("casefold", "aßb", [(0, 1), (1, 2), (1, 2), (2, 3)]),
         ("space", " a \n b", [(1, 2), (2, 5), (5, 6)]),
     ],

@@ -28,7 +28,7 @@ mixed_texts = st.text(st.sampled_from("ab 1_日本カなทีนกຂກំက
 
 
 def mixed_tokens(text: str) -> list[str]:
-    """Character by character: a letter of an unspaced script stands alone, a mark belongs to what is before it."""
+    """Character by character: a letter of an unspaced script stands alone, a mark belongs to the one before it."""
     tokens, kinds, at_once = list[str](), list[str](), False
     for character in text.lower():
         if unicodedata.category(character)[0] == "M":
@@ -88,7 +88,7 @@ def test_a_token_over_the_end_of_a_block_is_one(made: TokenShingler, head: str, 
 
 
 @given(st.text(st.sampled_from("ab ,\n"), max_size=60), st.integers(1, 4))
-def test_of_spaced_scripts_mixed_shingles_are_word_shingles(text: str, k: int) -> None:
+def test_mixed_shingles_of_spaced_scripts_are_word_shingles(text: str, k: int) -> None:
     assert MixedShingler(k)([text]).hashes.tolist() == WordShingler(k)([text]).hashes.tolist()
 
 

@@ -1,4 +1,4 @@
-"""Stems: runs of what the stemmer makes, synonyms, a bounded memory, a library that is missing."""
+"""Stems: runs of the output of the stemmer, synonyms, a bounded memory, a library that is missing."""
 
 import re
 import sys
@@ -77,7 +77,7 @@ def test_synonyms_stand_for_all_words_of_a_stem_and_are_part_of_the_name() -> No
 
 
 @pytest.mark.parametrize(
-    ("synonyms", "told"),
+    ("synonyms", "message"),
     [
         ({"two words": "one"}, "got 'two words', expected a single word"),
         ({"one": ""}, "got '', expected a single word"),
@@ -85,8 +85,8 @@ def test_synonyms_stand_for_all_words_of_a_stem_and_are_part_of_the_name() -> No
         ({"car": "bus", "bus": "tram"}, "got 'car' for 'bus', which itself is replaced, expected 'tram'"),
     ],
 )
-def test_synonyms_that_say_no_clear_thing_are_refused(synonyms: dict[str, str], told: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(told)):
+def test_ambiguous_synonyms_are_rejected(synonyms: dict[str, str], message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
         StemShingler("en", 2, synonyms=synonyms)
 
 
@@ -102,13 +102,13 @@ def test_an_unknown_language_is_refused_with_the_nearest() -> None:
         StemShingler("dee", 3)
 
 
-def test_a_missing_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_reported_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "Stemmer", None)
     with pytest.raises(ConfigError, match=r'pip install "stream_lsh\[stem\]"'):
         shingler("stem:en:3")
 
 
-def test_a_full_memory_starts_anew_and_changes_no_hash() -> None:
+def test_a_full_cache_starts_empty_again_and_changes_no_hash() -> None:
     asked = list[str]()
 
     def reduced(tokens: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Stop-word shingles against a slow definition, and what they are for."""
+"""Stop-word shingles against a slow definition, and their effect on articles."""
 
 import re
 
@@ -87,7 +87,7 @@ def test_seeds_and_languages_give_other_shingles() -> None:
 def test_an_article_is_found_in_another_frame() -> None:
     article = (
         "The council put off the vote on the new bridge until it has seen what it will cost and who is going to pay "
-        "for it, as the mayor said on Monday after a long debate in which all of the parties had their say."
+        "for it, as the mayor stated on Monday after a long debate in which all of the parties had their say."
     )
     menu = "Home News Sport Weather Travel Jobs Cars Property Contact Imprint"
     other = "Start Politics Business Culture Science Video Shop Login Subscribe Newsletter Archive Terms"

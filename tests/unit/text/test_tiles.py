@@ -1,4 +1,4 @@
-"""Tiles, held against the greedy string tiling that looks at every place, again and again."""
+"""Tiles, compared with a greedy string tiling that looks at every place again and again."""
 
 import numpy as np
 from hypothesis import given
@@ -59,7 +59,7 @@ def test_a_passage_that_was_moved_is_found_where_it_is_now() -> None:
     assert tiles(hashes([1, 2, 3, 4, 5]), hashes([4, 5, 9, 1, 2, 3]), 2) == [Tile(0, 3, 3), Tile(3, 0, 2)]
 
 
-def test_what_comes_again_and_again_begins_no_passage_but_is_part_of_one() -> None:
+def test_a_frequent_run_begins_no_passage_but_is_part_of_one() -> None:
     many = [7] * (MOST_PLACES + 1)
     assert tiles(hashes([7, 2]), hashes([*many, 1])) == []
     assert tiles(hashes([7, 1]), hashes([*many, 1])) == [Tile(0, MOST_PLACES, 2)]

@@ -1,4 +1,4 @@
-"""Empty and tiny documents: one shingle, or none, as the name says; never equal for being empty."""
+"""Empty and tiny documents have one shingle or none, by the name of the shingler; empty texts are never equal."""
 
 import pytest
 
@@ -21,7 +21,9 @@ def test_a_text_of_fewer_than_k_units_is_one_shingle_unless_the_name_ends_with_f
     texts = [TINY, LONG, "", TINY]
     assert whole(texts).counts.tolist() == [1, *whole([LONG]).counts, 0, 1]
     assert full(texts).counts.tolist() == [0, *whole([LONG]).counts, 0, 0]
-    assert full(texts).hashes.tolist() == whole([LONG]).hashes.tolist(), "what is long enough has the same shingles"
+    assert full(texts).hashes.tolist() == whole([LONG]).hashes.tolist(), (
+        "a text that is long enough has the same shingles"
+    )
     assert (whole.units(TINY).firsts.tolist(), full.units(TINY).firsts.tolist()) == ([0], [])
 
 

@@ -1,4 +1,4 @@
-"""What the tests of `wire` share: batches of every kind for hypothesis, and equality of batches."""
+"""Helpers of the tests of `wire`: batches of every kind for hypothesis, and equality of batches."""
 
 import dataclasses
 from typing import Any
@@ -30,7 +30,7 @@ FINGERPRINT = 0xFEDCBA9876543210
 U64S = st.integers(0, 2**64 - 1)
 I64S = st.integers(-(2**63), 2**63 - 1)
 U32S = st.integers(0, 2**32 - 1)
-# Everything that a str can hold; what hurts most is drawn often enough to be met.
+# Everything that a str can hold; the hardest characters are drawn often enough to occur.
 _HURTFUL = st.sampled_from(["\ud800", "\udbff", "\udc00", "\udfff", "\0", "\U0010ffff", '"', "\\"])
 # Not `st.text`: that merges its alphabets into one, and draws a surrogate once in a thousand strings.
 STRINGS = st.lists(_HURTFUL | st.characters(exclude_categories=()), max_size=12).map("".join)

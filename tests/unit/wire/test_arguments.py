@@ -1,4 +1,4 @@
-"""What programs hand over by mistake: a missing value removes nothing, and each class says what it takes."""
+"""Invalid arguments of programs: a missing value removes nothing, and the error of each class names the valid types."""
 
 from collections.abc import Callable
 from typing import Any

@@ -30,7 +30,7 @@ def test_order_does_not_count_and_the_number_is_64_bits(settings: dict[str, Sett
 
 
 @given(SETTINGS, SETTINGS)
-def test_what_differs_has_another_fingerprint_and_is_listed(
+def test_different_settings_have_another_fingerprint_and_are_listed(
     ours: dict[str, Setting], theirs: dict[str, Setting]
 ) -> None:
     listed = differences(ours, theirs)

@@ -1,4 +1,4 @@
-"""Frames and the record of documents: what goes in comes out, and nothing else is let in."""
+"""Frames and the record of documents: decoding inverts encoding, and any other bytes are rejected."""
 
 import struct
 from collections.abc import Callable
@@ -164,7 +164,7 @@ def test_another_fingerprint_is_named_with_what_to_do(kind: str) -> None:
 @samples
 def test_every_other_kind_of_message_is_rejected(kind: str) -> None:
     _, own, decode = SAMPLES[kind]
-    others = [data for _, data, _ in SAMPLES.values() if data[5] != own[5]]  # the byte that says the kind
+    others = [data for _, data, _ in SAMPLES.values() if data[5] != own[5]]  # the byte of the kind
     assert len(others) > len(SAMPLES) // 2
     for data in others:
         with pytest.raises(DamagedBytes, match="got a message of kind"):
@@ -186,7 +186,7 @@ def test_a_section_of_a_later_version_is_the_future_and_never_skipped() -> None:
 
 @samples
 def test_damage_inside_a_fitting_checksum_never_raises_anything_else(kind: str) -> None:
-    """Whoever computes a checksum can still be wrong: flip bits, and repair the header."""
+    """A program that computes the checksum can still be wrong: flip bits, and repair the header."""
     _, data, decode = SAMPLES[kind]
     rejected = 0
     for place in range(HEADER_BYTES, len(data)):
@@ -201,7 +201,7 @@ def test_damage_inside_a_fitting_checksum_never_raises_anything_else(kind: str) 
     assert rejected > 100
 
 
-# --- what a fitting checksum may still hide -------------------------------------------------------------------------
+# --- damage behind a valid checksum ---------------------------------------------------------------------------------
 
 
 def message(kind: Message, section: Section, *columns: bytes) -> bytes:
@@ -313,7 +313,7 @@ def test_inflation_is_bounded_by_the_argument() -> None:
         longs(Section.EDGES | 8 << 8, 0),  # not one of this message
     ],
 )
-def test_sections_that_cannot_be_are_rejected(payload: bytes) -> None:
+def test_invalid_sections_are_rejected(payload: bytes) -> None:
     with pytest.raises(DamagedBytes):
         frames.decode_bands(seal(Message.BANDS, 0, payload), 0)
 

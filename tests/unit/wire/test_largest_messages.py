@@ -66,7 +66,7 @@ class Acker:
 
 
 class Worker:
-    """A worker that owns the one partition of everything; what it sends is checked, and kept in logs."""
+    """A worker that owns the one partition of everything; its messages are checked, and kept in logs."""
 
     def __init__(self, pipeline: PipelineConfig) -> None:
         config = replace(parse("[worker]\nweb=''\n[pipeline]\nsource='s'\n", "x", {}), pipelines=(pipeline,))
@@ -109,7 +109,7 @@ class Worker:
         yield stream
 
     def batch(self, topic: str, most: int = 200) -> Batch:
-        """What was not read of a topic."""
+        """The records of a topic that were not read yet."""
         records = self.logs[topic][self.read[topic] : self.read[topic] + most]
         self.read[topic] += len(records)
         message = SimpleNamespace(tp=TP(topic, 0), generation_id=1, topic=topic, offset=records[-1].offset)
@@ -155,12 +155,12 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 Value = Callable[[int, int], dict[str, Any]]
-"""From a number of bytes and a variant, which is nearly the same as any other, to what a message says."""
+"""From a number of bytes and a variant, which is nearly the same as any other, to the value of a message."""
 
 
 @cache
 def common_words(size: int) -> str:
-    """What all variants begin with."""
+    """The words that all variants begin with."""
     chance = random.Random(1)
     letters = "".join(chr(code) for code in range(33, 127) if chr(code) not in '"\\<>&')
     text = " ".join("".join(chance.choices(letters, k=12)) for _ in range(size // 13 + 1))
@@ -168,7 +168,7 @@ def common_words(size: int) -> str:
 
 
 def words(size: int, variant: int) -> str:
-    """So many bytes that hardly compress, in words."""
+    """A text of a number of bytes that hardly compress."""
     return common_words(size) + f" variant {variant}"
 
 
@@ -345,7 +345,7 @@ def test_everything_that_follows_from_the_largest_documents_fits(name: str) -> N
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_messages_that_cannot_be_used_fit_among_the_dead_letters(name: str) -> None:
+def test_unusable_messages_fit_among_the_dead_letters(name: str) -> None:
     pipeline = KINDS[name].pipeline
     worker, most = Worker(pipeline), pipeline.max_document_bytes
     keys = (None, b"", b"k", b"\xff" * MAX_ID_BYTES, b"\x01" * 700_000)

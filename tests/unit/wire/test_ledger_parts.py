@@ -1,4 +1,4 @@
-"""The record of the ledger: parts, and what the assembler makes of whatever arrives."""
+"""The record of the ledger: parts, and their assembly in any order."""
 
 import dataclasses
 import struct
@@ -61,7 +61,7 @@ def test_an_incomplete_set_yields_nothing_whatever_follows() -> None:
     assert assembled(parts(5)[1:] + parts(6)) == [record(6)], "trimmed in the middle of a set"
 
 
-def test_what_is_left_of_an_incomplete_set_comes_too_late() -> None:
+def test_the_rest_of_an_incomplete_set_comes_too_late() -> None:
     torn = parts(5)
     assert assembled(torn[:-1] + parts(6) + torn[-1:]) == [record(6)]
 
@@ -82,7 +82,7 @@ def test_two_writers_of_one_offset_do_not_mix() -> None:
     mixed = [part for pair in zip(ours, theirs, strict=False) for part in pair] + theirs[len(ours) :]
     assert sorted(len(found.changes.nodes_gone) for found in assembled(mixed)) == [40, 60]
     assert assembled(theirs[:-1] + ours) == [record(5, 40)]
-    # Not even where both have as many parts: the checksum of the whole tells them apart.
+    # Not even where both have equally many parts: the checksum of the whole distinguishes them.
     other = parts(5, name="lost")
     assert len(other) == len(ours)
     assert assembled([*ours[:2], *other[2:]]) == []
@@ -100,7 +100,7 @@ def test_a_whole_record_again_and_an_older_one_yield_nothing() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), max_size=40))
-def test_whatever_arrives_offsets_never_fall_and_only_whole_records_come(drawn: list[tuple[int, int]]) -> None:
+def test_offsets_never_fall_and_only_whole_records_come_from_any_parts(drawn: list[tuple[int, int]]) -> None:
     sets = [parts(offset) for offset in range(4)]
     got = assembled([sets[offset][index % len(sets[offset])] for offset, index in drawn])
     offsets = [found.offset for found in got]
@@ -148,7 +148,7 @@ def test_every_prefix_of_a_part_is_rejected_and_a_foreign_scheme_is_named() -> N
         (part(1, 0, 1, b"", b""), "without offset or horizon"),
     ],
 )
-def test_parts_that_cannot_be_are_rejected(message: bytes, what: str) -> None:
+def test_invalid_parts_are_rejected(message: bytes, what: str) -> None:
     with pytest.raises(DamagedBytes, match=what):
         LedgerAssembler(0).add(message)
 

@@ -1,4 +1,4 @@
-"""What a manifest says, and what two of them disagree about."""
+"""The contents of a manifest, and the disagreements of two of them."""
 
 import json
 from dataclasses import replace
@@ -16,7 +16,7 @@ OWN = replace(ONE, own={"news-edges": "id-2", "news-bands": "id-3"})
 
 
 def test_a_topic_of_the_pipeline_that_was_recreated_is_noticed_where_its_id_is_known() -> None:
-    """An earlier version did not store the ids, and not every broker tells them."""
+    """An earlier version did not store the ids, and not every broker reports them."""
     (found,) = disagreements(replace(OWN, own={**OWN.own, "news-edges": "id-9"}), OWN)
     assert isinstance(found, StateError)
     assert str(found).startswith("news-edges: was deleted and recreated: its id is id-9, expected id-2")
@@ -30,8 +30,8 @@ def test_a_manifest_comes_back_with_its_fingerprint_in_it() -> None:
     assert decode_manifest(json.dumps(json.loads(value) | {"later": 1}).encode(), "topic") == ONE
     guarded = replace(ONE, guards={"max_size": 9})
     assert decode_manifest(encode_manifest(guarded), "topic") == guarded
-    telling = replace(ONE, stories=True)
-    assert decode_manifest(encode_manifest(telling), "topic") == telling
+    with_stories = replace(ONE, stories=True)
+    assert decode_manifest(encode_manifest(with_stories), "topic") == with_stories
     watching = replace(ONE, stories=True, mirror_share=0.1)
     assert decode_manifest(encode_manifest(watching), "topic") == watching
     assert decode_manifest(encode_manifest(OWN), "topic") == OWN
@@ -63,7 +63,7 @@ def test_an_altered_manifest_is_damaged(altered: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ours", "kind", "said"),
+    ("ours", "kind", "message"),
     [
         ({"documents": "other"}, ConfigError, "built from wire, not from other"),
         ({"settings": SETTINGS | {"seed": 2}}, ConfigError, "(seed: ours 2, theirs 1)"),
@@ -76,15 +76,17 @@ def test_an_altered_manifest_is_damaged(altered: dict[str, Any]) -> None:
         ({"sources": {"wire": "id-2"}}, StateError, "its id is id-2, and the state of news was built from id-1"),
     ],
 )
-def test_each_disagreement_says_what_to_do(ours: dict[str, Any], kind: type[Exception], said: str) -> None:
+def test_the_message_of_each_disagreement_names_a_remedy(
+    ours: dict[str, Any], kind: type[Exception], message: str
+) -> None:
     (error,) = disagreements(replace(ONE, **ours), ONE)
     assert type(error) is kind
-    assert said in str(error)
+    assert message in str(error)
     assert str(error).endswith("start over under another `app_id`")
 
 
 @pytest.mark.parametrize("ours", [{}, {"sources": {"wire": None}}, {"sources": {"wire": "id-1", "more": "id-9"}}])
-def test_what_is_not_known_or_new_is_no_disagreement(ours: dict[str, Any]) -> None:
+def test_unknown_and_new_entries_are_no_disagreement(ours: dict[str, Any]) -> None:
     assert disagreements(replace(ONE, **ours), ONE) == []
     unknown = replace(ONE, sources={"wire": None})
     assert disagreements(replace(ONE, **ours), unknown) == []

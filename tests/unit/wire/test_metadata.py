@@ -1,4 +1,4 @@
-"""What stories tell of a document: read from its message, or made from its text and its URL."""
+"""The metadata of a document for stories: read from its message, or derived from its text and its URL."""
 
 import json
 from typing import Any
@@ -67,32 +67,30 @@ def test_the_outlet_is_the_host_of_the_url_where_none_is_given(url: str, host: s
 
 
 @given(text=STRINGS, title=STRINGS, source=STRINGS, url=STRINGS.map("http://".__add__) | STRINGS)
-def test_whatever_comes_is_told_within_bounds_and_told_again_the_same(
-    text: str, title: str, source: str, url: str
-) -> None:
-    told = about_of(text, title, source, url)
-    assert (len(told.title) <= 200, len(told.source) <= 100, told.length) == (True, True, len(text))
-    assert about_of(text, told.title, told.source) == told
+def test_any_metadata_are_cut_to_bounds_once_and_for_all(text: str, title: str, source: str, url: str) -> None:
+    metadata = about_of(text, title, source, url)
+    assert (len(metadata.title) <= 200, len(metadata.source) <= 100, metadata.length) == (True, True, len(text))
+    assert about_of(text, metadata.title, metadata.source) == metadata
 
 
-def test_a_document_is_told_of_only_if_stories_are_asked_for() -> None:
+def test_a_document_has_metadata_only_if_stories_are_on() -> None:
     value = {"text": "Words", "title": "Title", "source": "Wire", "url": 5}
     assert parse_document(json.dumps(value).encode(), b"k", fallback_time_ms=0).about is NO_ABOUT
     lines = [json.dumps({"id": "a", "text": "Words", "title": 7}).encode()]
     assert parse_lines(lines, ParseRules(keyed=False))[0] == [Document("a", "Words", 0)]
 
 
-def test_the_fast_and_the_slow_way_tell_the_same() -> None:
+def test_the_fast_and_the_slow_parser_read_the_same_metadata() -> None:
     value = {"id": "k", "text": "Words", "title": "Title", "source": None, "url": "http://example.org"}
     fast, slow = json.dumps(value).encode(), b"\xef\xbb\xbf" + json.dumps(value).encode()
     assert about(fast) == about(slow) == About("Title", "example.org", 5)
     assert about(json.dumps(value | {"title": "\ud800"}).encode()).title == "\ud800"
-    told = [document.about for document in parse_lines([fast, slow], ParseRules(keyed=False), stories=True)[0]]
-    assert told == [About("Title", "example.org", 5)] * 2
+    metadata = [document.about for document in parse_lines([fast, slow], ParseRules(keyed=False), stories=True)[0]]
+    assert metadata == [About("Title", "example.org", 5)] * 2
 
 
 @pytest.mark.parametrize("field", ["title", "source", "url"])
-def test_what_is_no_string_is_refused_with_its_reason(field: str) -> None:
+def test_metadata_of_another_type_are_rejected_with_a_reason(field: str) -> None:
     wrongs: tuple[object, ...] = (1.5 if field == "source" else 5, ["a"], {}, True)
     for wrong in wrongs:
         with pytest.raises(MalformedMessage) as caught:
@@ -116,7 +114,7 @@ def test_fields_are_named_otherwise_and_one_may_serve_for_two() -> None:
     assert caught.value.reason == "url"
 
 
-def test_what_a_program_hands_over_is_told_of_with_stories_only() -> None:
+def test_metadata_of_a_library_call_count_with_stories_only() -> None:
     document = Document("a", "Words\nmore", 0, About("", " Wire ", 99))
     assert validate_document(document, stories=True).about == About("Words", "Wire", 10)
     assert validate_document(Document("a", None, 0, About("x")), stories=True, removable=True).about == NO_ABOUT

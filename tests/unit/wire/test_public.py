@@ -55,7 +55,7 @@ def test_a_match() -> None:
     )
 
 
-def test_a_match_by_containment_tells_how_many_shingles_each_has() -> None:
+def test_a_match_by_containment_has_the_number_of_shingles_of_each() -> None:
     change = MatchChange("a", "b", 1.0, 8, 13, 1, 2, left_shingles=13)
     assert match_message("news", change, 3, "containment")[1] == (
         b'{"pipeline":"news","left":"a","right":"b","similarity":1.0,"measure":"containment","shared":8,"union":13,'
@@ -104,7 +104,7 @@ def test_a_cluster_that_is_no_more() -> None:
 
 
 @given(STRINGS, STRINGS)
-def test_whatever_an_id_holds_the_json_is_valid_and_says_it(left: str, right: str) -> None:
+def test_the_json_of_any_id_is_valid_and_holds_the_id(left: str, right: str) -> None:
     key, value, _ = match_message("p", MatchChange(left, right, 0.5), 1)
     withdrawn, _, _ = match_message("p", MatchChange(left, right), 2)
     assert key == withdrawn
@@ -199,7 +199,7 @@ def test_a_merge_of_more_clusters_than_fit_lists_the_first_and_leaves_the_member
 def test_the_largest_story_fits() -> None:
     ids, source = longest_ids(100), "\x01" * 100
     outlets = tuple(Outlet(source[:-2] + f"{number:02}", -(1 << 53), 1 << 31) for number in range(100))
-    telling = StorySummary("\x01" * 200, outlets, 1 << 31, First(ids[0], source, -(1 << 53)))
+    summary = StorySummary("\x01" * 200, outlets, 1 << 31, First(ids[0], source, -(1 << 53)))
     change = ClusterChange(
         ids[0] + "~9223372036854775807" * 5,
         "merged",
@@ -211,7 +211,7 @@ def test_the_largest_story_fits() -> None:
         -(1 << 53),
         1 << 53,
         None,
-        telling,
+        summary,
     )
     message = cluster_message(change, (1 << 63) - 1)
     value = json.loads(message[1] or b"")
@@ -223,8 +223,8 @@ def test_the_largest_story_fits() -> None:
 def test_an_entity_lists_what_fits_of_members_and_of_the_golden_record() -> None:
     ids = longest_ids(100)
     golden = {f"field{number}": "\x01" * 5_000 for number in range(20)} | {"small": "x"}
-    telling = EntitySummary(tuple((id, "s" * 100) for id in ids), json.dumps(golden))
-    change = ClusterChange(ids[0], "merged", 1 << 31, (), ids[1], ids, ids[2], 1, 2, None, telling)
+    summary = EntitySummary(tuple((id, "s" * 100) for id in ids), json.dumps(golden))
+    change = ClusterChange(ids[0], "merged", 1 << 31, (), ids[1], ids, ids[2], 1, 2, None, summary)
     ((key, value, headers),) = entity_messages([change], 7)
     found = json.loads(value or b"")
     assert size_of((key, value, headers)) <= PUBLIC_BYTES

@@ -99,7 +99,7 @@ def test_candidates_are_cut_anywhere(batch: Candidates, limit: int) -> None:
 
 @given(batches.verifications(), LIMITS)
 def test_verifications_are_cut_by_document_and_by_pairs(batch: Verifications, limit: int) -> None:
-    batch = dataclasses.replace(batch, refs=np.arange(batch.refs.size, dtype=np.uint64))  # tells documents apart
+    batch = dataclasses.replace(batch, refs=np.arange(batch.refs.size, dtype=np.uint64))  # distinguishes documents
     parts = split.cut_verifications(batch, limit)
     rows: list[tuple[Row, list[Row]]] = []
     for document, pairs in joined(parts, verification_rows):
@@ -128,7 +128,9 @@ def test_many_pairs_of_one_document_are_spread_and_a_large_text_is_not_sent_per_
     )
     large = split.cut_verifications(batch)
     assert len(large) == -(-m // (split.FRAME_BYTES // 16 // 13))
-    assert all(len(part) * 13 <= 64 * 1024 for part in large), "what max.message.bytes leaves beside a document"
+    assert all(len(part) * 13 <= 64 * 1024 for part in large), (
+        "the room that max.message.bytes leaves beside a document"
+    )
     small = split.cut_verifications(dataclasses.replace(batch, texts=["t"]))
     assert len(small) == 5
     for parts in (large, small):
@@ -145,9 +147,9 @@ def test_edges_are_cut_anywhere(batch: Edges, limit: int) -> None:
 
 
 @given(st.lists(batches.decisions, max_size=6), LIMITS)
-def test_decisions_are_cut_anywhere(said: list[Decision], limit: int) -> None:
-    parts = split.cut_decisions(said, limit)
-    assert [one for part in parts for one in part] == said
+def test_decisions_are_cut_anywhere(given_decisions: list[Decision], limit: int) -> None:
+    parts = split.cut_decisions(given_decisions, limit)
+    assert [one for part in parts for one in part] == given_decisions
     assert all(len(part) == 1 or len(encode(EdgesFrame(decisions=part), 0)) <= limit + FRAME_OVERHEAD for part in parts)
 
 
@@ -172,7 +174,7 @@ def test_page_counts_are_cut_anywhere_and_a_statement_begins_and_ends_once(pages
         assert (parts[0].begins, parts[-1].ends) == (pages.begins, pages.ends)
     assert not any(part.begins for part in parts[1:])
     assert not any(part.ends for part in parts[:-1])
-    assert parts or not pages.ends, "a statement is told though no site has a page"
+    assert parts or not pages.ends, "a statement is sent though no site has a page"
 
 
 @given(batches.documents(), LIMITS)
@@ -199,7 +201,7 @@ def test_documents_are_cut_by_version(record: DocumentsRecord, limit: int) -> No
     batches.verifications(),
     batches.documents(),
 )
-def test_what_fits_is_not_cut(
+def test_a_message_that_fits_is_not_cut(
     postings: Postings, candidates: Candidates, edges: Edges, verifications: Verifications, documents: DocumentsRecord
 ) -> None:
     assert split.cut_postings(postings) == ([postings] if len(postings) else [])

@@ -84,7 +84,7 @@ def test_with_a_unit_of_its_own_every_number_is_taken_as_it_is(unit: str, time_m
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_what_lies_beyond_the_years_that_have_four_digits_is_rejected_in_every_unit(unit: str) -> None:
+def test_times_beyond_years_of_four_digits_are_rejected_in_every_unit(unit: str) -> None:
     for time_ms in (FIRST_MS - 1_000, LAST_MS + 1_000):
         with pytest.raises(MalformedMessage, match="is it in other units"):
             time_of_message(time_ms * UNITS[unit] // 1_000, None, unit=unit)
@@ -119,7 +119,7 @@ TEXTS = st.lists(st.sampled_from(WORDS), max_size=9).flatmap(
     TEXTS | st.text() | st.integers() | st.floats() | st.integers(300, 4_299).map(lambda digits: 10**digits),
     st.sampled_from(TIME_UNITS),
 )
-def test_whatever_a_time_is_it_is_read_or_rejected(time: str | float, unit: str) -> None:
+def test_any_time_is_read_or_rejected(time: str | float, unit: str) -> None:
     try:
         time_ms = time_of_message(time, None, unit=unit)
     except InputError as error:

@@ -1,4 +1,4 @@
-"""What counts as acknowledged: what an agent has finished, of the generation in which it came, and nothing else."""
+"""An offset is acknowledged when an agent has finished it in the generation in which it came, and never otherwise."""
 
 import asyncio
 from functools import partial
@@ -22,7 +22,7 @@ def message(offset: int, *, tracked: bool = True, generation: int = 1) -> Any:
     return Message(tp=INNER, topic=INNER.topic, offset=offset, generation_id=generation, tracked=tracked, acked=False)
 
 
-def test_what_a_stream_skipped_is_not_acknowledged_and_nothing_waits_for_it() -> None:
+def test_a_skipped_message_is_not_acknowledged_and_does_not_block_others() -> None:
     seen, skipped, older = message(1), message(2, tracked=False), message(3, generation=0)
     consumer: Any = object.__new__(CoalescingConsumer)
     consumer.chunks = {INNER.topic: 100}
@@ -36,7 +36,7 @@ def test_what_a_stream_skipped_is_not_acknowledged_and_nothing_waits_for_it() ->
     assert (consumer._acked[INNER], consumer._unacked_messages) == ([1], set())
 
 
-def test_events_whose_generation_ended_while_their_outputs_were_under_way_are_passed_over() -> None:
+def test_events_whose_generation_ended_before_their_outputs_were_stored_are_skipped() -> None:
     async def run() -> tuple[list[int], list[int]]:
         acked, passed = list[int](), list[int]()
         futures = list[asyncio.Task[None]]()
@@ -58,7 +58,7 @@ def test_events_whose_generation_ended_while_their_outputs_were_under_way_are_pa
 
 
 class _Client:
-    """What the engine's consumer does with offsets."""
+    """The part of the engine's consumer that handles offsets."""
 
     def __init__(self) -> None:
         self._committed_offset: dict[TP, int | None] = {}

@@ -1,4 +1,4 @@
-"""Who owns and who follows each partition, when workers come and go."""
+"""The owner and the standbys of each partition when workers come and go."""
 
 import random
 from types import SimpleNamespace
@@ -40,18 +40,18 @@ def test_a_third_worker_gets_its_share_and_what_it_takes_over_it_has_followed() 
     assert followed == {"b": {2, 3, 5}, "c": {0, 1, 4}}
 
 
-def test_what_is_followed_stays_where_it_is() -> None:
+def test_standbys_stay_where_they_are() -> None:
     for followed in ({"a": {3, 5}, "b": {1, 4}, "c": {0, 2}}, {"a": {2, 4}, "b": {0, 5}, "c": {1, 3}}):
         assert spread({"a": {0, 1}, "b": {2, 3}, "c": {4, 5}}, followed, 6, 1)[1] == followed
 
 
-def test_what_moves_for_evenness_is_what_the_taker_follows_and_then_what_has_just_come() -> None:
+def test_partitions_that_move_for_balance_are_followed_by_the_new_owner_or_are_the_newest() -> None:
     assert spread({"a": {0, 1, 2, 3}, "b": ()}, {"a": (), "b": {1, 3}}, 4, 1)[0] == {"a": {0, 2}, "b": {1, 3}}
     came = spread({"a": {0, 1}, "b": {2}, "c": {3}}, {"a": {4, 5}, "b": (), "c": ()}, 6, 1)
     assert came[0]["a"] == {0, 1}
 
 
-def test_what_has_lost_its_owner_goes_to_who_follows_it_nearly_always() -> None:
+def test_nearly_all_partitions_without_an_owner_go_to_a_standby() -> None:
     rng, moved, warm = random.Random(1), 0, 0
     for _ in range(100):
         partitions, number = rng.choice((4, 6, 8, 12)), 0
@@ -71,7 +71,7 @@ def test_what_has_lost_its_owner_goes_to_who_follows_it_nearly_always() -> None:
     assert warm > 0.9 * moved
 
 
-def test_a_single_partition_goes_to_who_follows_it() -> None:
+def test_a_single_partition_goes_to_its_standby() -> None:
     assert spread({"a": (), "c": ()}, {"a": (), "c": (0,)}, 1, 1)[0] == {"a": set(), "c": {0}}
 
 
@@ -96,7 +96,7 @@ def test_without_standbys_only_what_the_new_one_gets_moves() -> None:
     standbys=st.integers(0, 3),
     moves=st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=1, max_size=12),
 )
-def test_whoever_comes_and_goes_every_partition_has_an_owner_and_as_many_standbys_as_there_can_be(
+def test_every_partition_has_an_owner_and_as_many_standbys_as_possible_after_any_moves(
     partitions: int, standbys: int, moves: list[tuple[bool, int]]
 ) -> None:
     now: Spread = spread({"m0": ()}, {"m0": ()}, partitions, standbys)
@@ -123,7 +123,7 @@ def test_an_owner_that_two_claim_is_one_of_them() -> None:
     )
 
 
-def test_the_engine_gives_out_what_was_spread_and_who_gets_it_knows_its_role() -> None:
+def test_the_engine_assigns_the_computed_partitions_and_their_roles() -> None:
     apps = [EngineApp("app", broker="kafka://localhost:9092", table_standby_replicas=1) for _ in range(2)]
     for app in apps:
         app.Table("docs", partitions=4)
@@ -133,8 +133,8 @@ def test_the_engine_gives_out_what_was_spread_and_who_gets_it_knows_its_role() -
     def rebalanced() -> list[tuple[set[int], set[int], int]]:
         """The partitions of the changelog that each worker owns and follows, and how many of `edges` it has."""
         assignors: list[Any] = [app.assignor for app in apps]
-        told = {f"member-{number}": assignor.metadata(set(topics)) for number, assignor in enumerate(assignors)}
-        given_out = assignors[0].assign(cluster, told)
+        metadata = {f"member-{number}": assignor.metadata(set(topics)) for number, assignor in enumerate(assignors)}
+        given_out = assignors[0].assign(cluster, metadata)
         roles = []
         for number, assignor in enumerate(assignors):
             mine = given_out[f"member-{number}"]

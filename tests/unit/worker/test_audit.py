@@ -1,4 +1,4 @@
-"""What an audit judges and what it does not, without a broker."""
+"""The findings of an audit and the documents that it does not judge, without a broker."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_a_message_is_under_way_if_it_can_change_a_result(topic: str, frame: Fra
     assert count_effective(ENDLESS, ENDLESS.internal_topic(topic), [value]) == count
 
 
-def test_what_users_write_is_under_way_whatever_it_is() -> None:
+def test_any_message_of_a_source_counts_as_under_way() -> None:
     assert count_effective(ENDLESS, "s", [b"?", None]) == 2
 
 
@@ -62,20 +62,20 @@ def published(*pairs: tuple[str, str], similarity: float = 1.0, cluster: str = "
     return Published(dict.fromkeys(pairs, similarity), {one: cluster for pair in pairs for one in pair})
 
 
-def told(
+def findings_of(
     source: Source, results: Published, doubts: Doubts | None = None, pipeline: PipelineConfig = ENDLESS
 ) -> list[tuple[str, str]]:
-    """The state of each finding, and its words up to the cases."""
+    """The state of each finding, and its message up to the cases."""
     found = compare(pipeline, source, results, doubts or Doubts())
-    return [(state, said.partition(":")[0]) for state, said in found]
+    return [(state, message.partition(":")[0]) for state, message in found]
 
 
 def test_the_newest_version_counts_and_a_delete_is_one() -> None:
     source = source_of(
         Document("a", TEXT), Document("b", "else"), Document("b", TEXT), Document("c", TEXT), Document("c", None)
     )
-    assert told(source, published(("a", "b"))) == [("ok", "1 pairs and 2 members of 2 documents are true")]
-    assert ("wrong", "1 pairs are wrong") in told(source, published(("a", "b"), ("a", "c")))
+    assert findings_of(source, published(("a", "b"))) == [("ok", "1 pairs and 2 members of 2 documents are true")]
+    assert ("wrong", "1 pairs are wrong") in findings_of(source, published(("a", "b"), ("a", "c")))
 
 
 def test_a_version_that_repeats_the_one_before_keeps_its_time_within_a_stretch() -> None:
@@ -90,7 +90,7 @@ def copies(count: int) -> list[Document]:
 
 
 @pytest.mark.slow
-def test_what_a_cap_may_have_left_out_is_not_wrong_and_what_it_did_not_is_true() -> None:
+def test_pairs_that_a_cap_may_leave_out_are_not_wrong_and_published_pairs_are_checked() -> None:
     documents = copies(60)
     capped = PipelineConfig(sources=("s",), retention_ms=None, kind=TextKind(threshold=0.5), max_candidates=2)
     free = PipelineConfig(sources=("s",), retention_ms=None, kind=TextKind(threshold=0.5), max_candidates=0)
@@ -98,38 +98,40 @@ def test_what_a_cap_may_have_left_out_is_not_wrong_and_what_it_did_not_is_true()
     every = [(left, right) for left in ids for right in ids if left < right]
     similarity = 10 / 12  # the windows that are in all, and the last one of each
     full = published(*every, similarity=similarity)
-    assert told(source_of(*documents), full, pipeline=free)[0][0] == "ok"
+    assert findings_of(source_of(*documents), full, pipeline=free)[0][0] == "ok"
     # More than the chain finds under the same cap, and every pair holds.
-    assert {state for state, _ in told(source_of(*documents), full, pipeline=capped)} == {"note", "ok"}
+    assert {state for state, _ in findings_of(source_of(*documents), full, pipeline=capped)} == {"note", "ok"}
     fewer = published(*every[:1], similarity=similarity)
-    assert ("wrong", "1,769 pairs are missing") in told(source_of(*documents), fewer, pipeline=free)
-    assert {state for state, _ in told(source_of(*documents), fewer, pipeline=capped)} == {"note"}
+    assert ("wrong", "1,769 pairs are missing") in findings_of(source_of(*documents), fewer, pipeline=free)
+    assert {state for state, _ in findings_of(source_of(*documents), fewer, pipeline=capped)} == {"note"}
     untrue = published(*every, similarity=0.9)
-    findings = told(source_of(*documents), untrue, pipeline=capped)
-    assert any(state == "wrong" and said.endswith("pairs are wrong") for state, said in findings)  # beyond the cap
+    findings = findings_of(source_of(*documents), untrue, pipeline=capped)
+    assert any(state == "wrong" and text.endswith("pairs are wrong") for state, text in findings)  # beyond the cap
 
 
 @pytest.mark.parametrize("doubts", [Doubts(unsure={"b"}), Doubts(lost=True), Doubts(waiting=1)])
-def test_what_cannot_be_known_accuses_nobody(doubts: Doubts) -> None:
+def test_uncertain_documents_are_never_reported_as_wrong(doubts: Doubts) -> None:
     results = published(("a", "b"), cluster="z")
-    findings = told(source_of(Document("a", TEXT)), results, doubts)
+    findings = findings_of(source_of(Document("a", TEXT)), results, doubts)
     assert {state for state, _ in findings} <= {"note", "ok"}
-    assert "wrong" in {state for state, _ in told(source_of(Document("a", TEXT)), results)}
+    assert "wrong" in {state for state, _ in findings_of(source_of(Document("a", TEXT)), results)}
 
 
 def test_a_document_beyond_the_newest_that_are_kept_is_not_judged() -> None:
     kept = PipelineConfig(sources=("s",), retention_ms=None, kind=TextKind(threshold=0.5), max_documents=2)
     source = source_of(*(Document(one, TEXT) for one in "abc"))
-    findings = told(source, published(("b", "c")), pipeline=kept)
+    findings = findings_of(source, published(("b", "c")), pipeline=kept)
     assert findings == [
         ("note", "1 documents may have expired, or have no newest version, and are not judged"),
         ("ok", "1 pairs and 2 members of 3 documents are true"),
     ]
-    assert ("wrong", "1 pairs are missing") in told(source, published(), pipeline=kept)
+    assert ("wrong", "1 pairs are missing") in findings_of(source, published(), pipeline=kept)
 
 
 def test_results_that_kafka_has_deleted_are_not_missing() -> None:
     source = source_of(Document("a", TEXT), Document("b", TEXT))
     doubts = Doubts(gone=[ENDLESS.matches_topic])
-    assert [state for state, _ in told(source, Published({}, {"a": "a", "b": "a"}), doubts)] == ["note", "note"]
-    assert ("wrong", "2 documents have no cluster") in told(source, Published(), Doubts(gone=[ENDLESS.matches_topic]))
+    assert [state for state, _ in findings_of(source, Published({}, {"a": "a", "b": "a"}), doubts)] == ["note", "note"]
+    assert ("wrong", "2 documents have no cluster") in findings_of(
+        source, Published(), Doubts(gone=[ENDLESS.matches_topic])
+    )

@@ -1,4 +1,4 @@
-"""What waits for an agent: together where it belongs together, in order, and only if it is this worker's."""
+"""The batches of an agent: joined by partition and generation, in order, and only of partitions of this worker."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ def event(tp: TP, first: int, last: int, generation: int = 1) -> Any:
     return SimpleNamespace(message=message, value=[SimpleNamespace(offset=at) for at in range(first, last + 1)])
 
 
-def told(events: list[Any], most: int) -> list[list[tuple[TP, list[int], int]]]:
+def batches_of(events: list[Any], most: int) -> list[list[tuple[TP, list[int], int]]]:
     """Partition, offsets and number of events of each batch of each round."""
     rounds = rounds_of(events, {"bands": most}.__getitem__)
     return [
@@ -35,12 +35,12 @@ def told(events: list[Any], most: int) -> list[list[tuple[TP, list[int], int]]]:
 
 def test_events_of_a_partition_are_joined_in_their_order_over_those_of_others() -> None:
     events = [event(ONE, 0, 1), event(TWO, 5, 5), event(ONE, 2, 2), event(TWO, 6, 8), event(ONE, 3, 3)]
-    assert told(events, 100) == [[(ONE, [0, 1, 2, 3], 3), (TWO, [5, 6, 7, 8], 2)]]
+    assert batches_of(events, 100) == [[(ONE, [0, 1, 2, 3], 3), (TWO, [5, 6, 7, 8], 2)]]
 
 
 def test_a_batch_has_no_more_records_than_a_chunk_unless_a_single_event_has() -> None:
     events = [event(ONE, 0, 4), event(ONE, 5, 5), event(TWO, 0, 0), event(ONE, 6, 7), event(ONE, 8, 8)]
-    assert told(events, 3) == [
+    assert batches_of(events, 3) == [
         [(ONE, [0, 1, 2, 3, 4], 1), (TWO, [0], 1)],
         [(ONE, [5, 6, 7], 2)],
         [(ONE, [8], 1)],
@@ -48,11 +48,11 @@ def test_a_batch_has_no_more_records_than_a_chunk_unless_a_single_event_has() ->
 
 
 def test_generations_are_not_mixed() -> None:
-    assert told([event(ONE, 0, 0), event(ONE, 0, 1, generation=2)], 9) == [[(ONE, [0], 1)], [(ONE, [0, 1], 1)]]
+    assert batches_of([event(ONE, 0, 0), event(ONE, 0, 1, generation=2)], 9) == [[(ONE, [0], 1)], [(ONE, [0, 1], 1)]]
 
 
 class Application:
-    """What an agent's rounds ask of the engine."""
+    """The part of the engine that the rounds of an agent use."""
 
     def __init__(self) -> None:
         self.consumer_generation_id, self.chunks, self.flows = 1, {"bands": 100}, True
@@ -75,11 +75,11 @@ class Application:
 
 
 def given(app: Any, events: list[Any], guard: ContiguityGuard) -> list[list[int]]:
-    """What an agent gets of events that lie there; the group is rebalanced at its first batch."""
+    """The batches that an agent receives of queued events; the group is rebalanced at its first batch."""
     queue: asyncio.Queue[Any] = asyncio.Queue()
 
     async def stream() -> AsyncIterator[Any]:
-        """Drops what is of another generation or comes while nothing flows, and waits for more; as the engine's."""
+        """Drops events of another generation or of a suspended flow, and waits for more, as the engine's."""
         while not queue.empty():
             one = queue.get_nowait()
             if app.flows and one.message.generation_id == app.consumer_generation_id:
@@ -102,20 +102,20 @@ def given(app: Any, events: list[Any], guard: ContiguityGuard) -> list[list[int]
     return asyncio.run(agent())
 
 
-def test_what_waits_is_taken_together_and_tracked_and_what_is_of_an_older_generation_left_to_its_owner() -> None:
+def test_queued_events_are_joined_and_tracked_and_those_of_an_older_generation_left_to_their_owner() -> None:
     app, events = Application(), [event(ONE, 0, 0), event(ONE, 1, 2), event(TWO, 0, 0), event(TWO, 9, 9, generation=3)]
     assert given(app, events, ContiguityGuard(NOTHING.get)) == [[0, 1, 2], [7]]
     assert app.tracked == [one.message for one in events[1:3]], "the stream has tracked the first"
 
 
-def test_no_rebalance_waits_for_what_an_agent_was_not_given_because_it_is_of_an_older_generation() -> None:
+def test_no_rebalance_waits_for_dropped_events_of_an_older_generation() -> None:
     app, events = Application(), [event(ONE, 0, 0), event(TWO, 0, 0)]
     given(app, events, ContiguityGuard(NOTHING.get))
     assert app.tracked == [events[1].message], "it was current when the round was made"
     assert app.unacked == set()
 
 
-def test_what_an_agent_has_in_its_hands_does_not_wait_for_what_is_dropped_behind_it() -> None:
+def test_a_batch_does_not_wait_for_events_that_are_dropped_behind_it() -> None:
     app, events = Application(), [event(ONE, 0, 0), event(ONE, 1, 1)]
     rounds = EngineApp.rounds(cast(Any, app), _stream_that_stops_after_one(app, events), ContiguityGuard(NOTHING.get))
 

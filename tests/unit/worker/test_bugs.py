@@ -185,7 +185,7 @@ def test_an_exception_of_the_parser_is_a_dead_letter_and_decisions_continue(
         ("", InvariantError("no message alone brings this about")),
     ],
 )
-def test_other_errors_and_bugs_where_that_is_asked_for_halt_the_worker(
+def test_other_errors_and_bugs_halt_the_worker_if_so_configured(
     monkeypatch: pytest.MonkeyPatch, place: str, keys: str, error: Exception
 ) -> None:
     if place == "parser":
@@ -232,7 +232,7 @@ def test_an_exception_behind_the_scheme_halts_the_worker_and_nothing_is_tried_ag
     assert worker.state.documents[0].is_ahead, "or the table would be saved on disk"
 
 
-def test_what_a_bug_says_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_message_of_a_bug_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(messages, "_read", failing(messages._read, ZeroDivisionError("\U0001f4a5" * 100_000)))
     worker = Worker()
     worker.sign(text(1, BAD))

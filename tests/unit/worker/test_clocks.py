@@ -1,4 +1,4 @@
-"""Wrong clocks of producers: what they stamp is a dead letter, and nothing else notices."""
+"""Wrong clocks of producers: messages with their timestamps are dead letters, and no other document is affected."""
 
 import asyncio
 from types import SimpleNamespace
@@ -17,7 +17,7 @@ IN_2099 = 4_070_908_800_000
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """What the worker takes for the time; `now_ms` can be set."""
+    """The clock of the worker; `now_ms` can be set."""
     clock = SimpleNamespace(now_ms=NOW_MS)
     stopped = SimpleNamespace(time=lambda: clock.now_ms / 1_000)
     monkeypatch.setattr(agents_module, "time", stopped)
@@ -57,7 +57,7 @@ def test_a_deletion_from_the_future_deletes_and_moves_no_event_time(clock: Simpl
     assert worker.letters() == []
 
 
-def test_what_is_stored_already_is_taken_again_by_a_worker_whose_clock_is_behind(clock: SimpleNamespace) -> None:
+def test_a_stored_document_is_accepted_again_by_a_worker_with_a_late_clock(clock: SimpleNamespace) -> None:
     worker = Worker()
     batch = record(0, "a", NOW_MS + HOUR), record(1, "b", NOW_MS)
     worker.sign(*batch)

@@ -40,7 +40,7 @@ def test_an_origin_comes_back_from_its_header(origin: Origin) -> None:
         b"a/1/%s/3/4" % (b"9" * 5_000),
     ],
 )
-def test_a_header_that_is_not_ours_is_damage(header: bytes) -> None:
+def test_an_invalid_header_is_damage(header: bytes) -> None:
     with pytest.raises(DamagedBytes, match="as the header `origin`, expected topic/partition"):
         origin_of([("origin", header)])
 
@@ -67,7 +67,7 @@ def late(copies: list[tuple[str, int, int, int]]) -> list[int]:
     ]
 
 
-def test_what_a_zombie_copied_is_passed_over_behind_its_successor() -> None:
+def test_copies_of_a_zombie_are_skipped_behind_those_of_its_successor() -> None:
     assert late([("s", 0, 5, 1), ("s", 0, 6, 1), ("s", 0, 5, 2), ("s", 0, 6, 1), ("s", 0, 6, 2)]) == [3]
 
 
@@ -89,7 +89,7 @@ def test_no_copy_is_late_because_of_a_group_that_was_forgotten(generation: int) 
     assert generations.is_late(Origin("s", 0, 2, 0, 2, 900_003)), "of its own zombies as ever"
 
 
-def test_copies_of_an_earlier_version_are_not_late_where_their_generation_cannot_be() -> None:
+def test_copies_of_an_earlier_version_are_not_late_under_an_impossible_generation() -> None:
     generations = CopyGenerations()
     assert not generations.is_late(Origin("s", 0, 4_711, 0, 57))
     generations.begin(1)
@@ -102,7 +102,7 @@ def test_other_partitions_and_copies_that_come_again_are_not_late() -> None:
 
 @given(st.data(), st.integers(1, 12))
 def test_nothing_that_is_passed_over_is_missing_in_the_end(data: Any, length: int) -> None:
-    """One partition of a source, owners in turn; each begins at or before what its predecessor has had stored.
+    """One partition of a source, owners in turn; each begins at or before the last stored offset of its predecessor.
 
     An owner loses the partition with some of its copies still on the way; they arrive whenever they like.
     """

@@ -1,4 +1,4 @@
-"""The line of the log that says what has passed."""
+"""The line of the log with the counts of a worker."""
 
 from collections import Counter
 
@@ -6,7 +6,7 @@ from stream_lsh.pipeline.sign import SignCounts
 from stream_lsh.worker.counts import Counts
 
 
-def test_what_did_not_happen_is_left_out_of_what_became_of_the_documents() -> None:
+def test_outcomes_of_no_document_are_left_out() -> None:
     assert Counts().line() == (
         "0 documents, 0 candidates, 0 matches; dead letters: none; too late to match: 0; "
         "left out by caps: 0 buckets, 0 candidates"

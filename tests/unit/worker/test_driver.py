@@ -1,4 +1,4 @@
-"""What the driver of the worker waits for: nothing passes a barrier, nothing is acknowledged before it is stored."""
+"""The barriers of the worker's driver: no record passes a barrier, no offset is acknowledged before it is stored."""
 
 import asyncio
 import random
@@ -35,7 +35,7 @@ MARKS = Watermarks(0, (Mark(0, 5, False, 0),))
 
 
 class Worker:
-    """A driver over an app whose records are stored when the test says so.
+    """A driver over an app whose records are stored on request of the test.
 
     Attributes:
         log: what has happened, in order: topics of records that were sent, and what the agents and the acker did.

@@ -45,7 +45,7 @@ def answered(group: GroupWatch, kind: Any, code: int = 0, sent_at: float = 0.0, 
 
 
 def test_a_generation_has_a_number_that_no_forgotten_group_had() -> None:
-    """All members know the same leader, who has a new id once the group was forgotten."""
+    """All members see the same leader, which has a new id once the group was deleted."""
 
     async def joined(watch: GroupWatch, generation_id: int, leader_id: str) -> int:
         answer = SimpleNamespace(error_code=0, generation_id=generation_id, leader_id=leader_id)
@@ -99,14 +99,14 @@ class EndedError(Exception):
 
 
 class EndingApp:
-    """An app of which only its end is asked for."""
+    """An app that can only end."""
 
     async def may_write(self) -> None:
         raise EndedError
 
 
-@pytest.mark.parametrize("told", [UnknownMemberIdError, IllegalGenerationError, None])
-def test_who_was_thrown_out_may_not_write_any_more_whoever_told_it(told: Any) -> None:
+@pytest.mark.parametrize("error", [UnknownMemberIdError, IllegalGenerationError, None])
+def test_an_expelled_worker_may_not_write_whatever_response_reports_it(error: Any) -> None:
     group = GroupWatch(Clock())
     fence = ZombieFence(group, session_timeout=10.0, clock=Clock())
     answered(group, JoinGroupRequest)  # the first join has no id either
@@ -114,8 +114,8 @@ def test_who_was_thrown_out_may_not_write_any_more_whoever_told_it(told: Any) ->
     answered(group, JoinGroupRequest, member_id="one")  # a rebalance like any other
     answered(group, SyncGroupRequest, sent_at=100.0)
     fence.check()
-    if told is not None:
-        answered(group, HeartbeatRequest, told.errno)
+    if error is not None:
+        answered(group, HeartbeatRequest, error.errno)
     answered(group, JoinGroupRequest)
     answered(group, SyncGroupRequest, sent_at=101.0)
     with pytest.raises(DoubtError, match="thrown this worker out"):
@@ -209,7 +209,7 @@ def test_a_gap_is_noticed_at_the_start_of_a_generation_and_within_it() -> None:
 
 def test_an_offset_that_comes_again_within_a_generation_is_noticed() -> None:
     guard = ContiguityGuard({TP0: 5}.get, gaps_allowed=["inner"])
-    guard.check(event(3, 8))  # what was committed since the request
+    guard.check(event(3, 8))  # committed since the request
     guard.check(event(9, 9))
     with pytest.raises(StateError, match="goes on at offset 0, and 10 had to come: it was truncated"):
         guard.check(event(0, 3))
@@ -229,6 +229,6 @@ def test_an_engine_that_was_not_tested_is_refused_with_the_version_to_install() 
         require_tested_engine({**{name: tested[-1] for name, tested in TESTED.items()}, "faust-streaming": "0.16.0"})
 
 
-def test_settings_that_the_guarantees_rest_on_cannot_be_changed() -> None:
+def test_settings_that_the_guarantees_depend_on_cannot_be_changed() -> None:
     with pytest.raises(ConfigError, match="stream_wait_empty is fixed"):
         EngineApp("news", stream_wait_empty=False)

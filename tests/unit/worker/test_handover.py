@@ -1,4 +1,4 @@
-"""Handing over costs no task where there is room, and waits as the engine does where there is none."""
+"""A handover takes no task where the queue has room, and waits as the engine does where it has none."""
 
 import asyncio
 from typing import Any
@@ -22,7 +22,7 @@ class Place:
 
 
 async def turns_of(service: Service) -> tuple[int, Any]:
-    """How often others came to their turn while an item was handed over, and what was said."""
+    """How often other tasks ran while an item was handed over, and the results."""
     place, turns = Place(), 0
 
     async def others() -> None:
@@ -34,22 +34,22 @@ async def turns_of(service: Service) -> tuple[int, Any]:
     beside = asyncio.ensure_future(others())
     await asyncio.sleep(0)
     before = turns
-    said = await service.wait_first(place.take(1), place.suspended.wait())
+    done = await service.wait_first(place.take(1), place.suspended.wait())
     took = turns - before
     beside.cancel()
     assert place.queue.get_nowait() == 1
-    return took, said.results
+    return took, done.results
 
 
-def test_what_there_is_room_for_is_handed_over_in_one_turn_by_ours_only() -> None:
+def test_an_item_that_fits_is_handed_over_in_one_turn_by_ours_only() -> None:
     assert asyncio.run(turns_of(PromptService())) == (0, ["took 1"])
-    took, said = asyncio.run(turns_of(Service()))
+    took, results = asyncio.run(turns_of(Service()))
     assert took >= 2
-    assert said == ["took 1"]
+    assert results == ["took 1"]
 
 
 @pytest.mark.parametrize("kind", [Service, PromptService])
-def test_where_there_is_no_room_it_waits_for_it(kind: type[Service]) -> None:
+def test_a_handover_waits_for_room(kind: type[Service]) -> None:
     async def run() -> tuple[bool, list[Any], list[int]]:
         place, service = Place(), kind()
         await place.take(1)
@@ -57,8 +57,8 @@ def test_where_there_is_no_room_it_waits_for_it(kind: type[Service]) -> None:
         await asyncio.sleep(0.01)
         waited = not handing.done()
         got = [await place.queue.get()]
-        said = await handing
-        return waited, said.results, [*got, await place.queue.get()]
+        done = await handing
+        return waited, done.results, [*got, await place.queue.get()]
 
     assert asyncio.run(run()) == (True, ["took 2"], [1, 2])
 
@@ -71,18 +71,18 @@ def test_where_there_is_no_room_a_suspended_flow_ends_the_wait_and_nothing_is_ha
         handing = asyncio.ensure_future(service.wait_first(place.take(2), place.suspended.wait()))
         await asyncio.sleep(0.01)
         place.suspended.set()
-        said = await handing
+        done = await handing
         got = [await place.queue.get()]
         await asyncio.sleep(0.01)
         assert place.queue.empty()
-        return said.results, got
+        return done.results, got
 
     assert asyncio.run(run()) == ([True], [1])
 
 
 @pytest.mark.parametrize("kind", [Service, PromptService])
 @pytest.mark.parametrize("first_waits", [False, True])
-def test_a_service_that_has_stopped_says_so(kind: type[Service], first_waits: bool) -> None:
+def test_a_stopped_service_reports_it(kind: type[Service], first_waits: bool) -> None:
     async def run() -> bool:
         place, service = Place(), kind()
         if first_waits:
@@ -122,7 +122,7 @@ def test_an_error_that_is_caught_on_the_way_does_not_end_what_waits() -> None:
     assert asyncio.run(run()) == ["went on"]
 
 
-def test_what_is_no_coroutine_is_waited_for_as_the_engine_does() -> None:
+def test_an_event_is_awaited_as_by_the_engine() -> None:
     async def run() -> list[Any]:
         event = asyncio.Event()
         event.set()

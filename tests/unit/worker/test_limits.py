@@ -1,4 +1,4 @@
-"""What a topic would refuse is never handed to the client, and dead letters fit whatever they are made of."""
+"""A message beyond the limit of a topic never reaches the client, and dead letters fit whatever their contents."""
 
 import asyncio
 from hashlib import sha256
@@ -44,7 +44,7 @@ def test_the_least_limit_of_producer_and_topic_counts() -> None:
 
 
 @pytest.mark.parametrize("limit", [0, 300])
-def test_a_manifest_that_is_too_large_is_told_before_anything_is_written(limit: int) -> None:
+def test_a_manifest_that_is_too_large_is_reported_before_anything_is_written(limit: int) -> None:
     (pipeline,) = parse(TEXTS, "news.toml", {}).pipelines
     large = {"columns": "x" * (pipeline.max_message_bytes if not limit else limit)}
     manifest = Manifest("news", "docs", {}, 1, {}, 0.8, large)
@@ -97,7 +97,7 @@ def test_a_topic_of_results_that_takes_less_than_a_result_forbids_the_start() ->
 
 
 class Sending:
-    """An app that checks what it sends and keeps it."""
+    """An app that checks and stores the messages that it sends."""
 
     def __init__(self) -> None:
         self.app = app_of(TEXTS)

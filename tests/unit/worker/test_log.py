@@ -14,7 +14,7 @@ def record(name: str, line: int, message: str, *arguments: Any) -> logging.LogRe
     return logging.LogRecord(name, logging.WARNING, "client.py", line, message, arguments, None)
 
 
-def test_what_a_library_says_again_and_again_is_counted_and_said_later() -> None:
+def test_repeated_messages_of_a_library_are_counted_and_summarised_later() -> None:
     now = [0.0]
     repeats = Repeats(lambda: now[0])
     shown = [repeats.filter(record("aiokafka.conn", 7, "broker %d is away", number)) for number in range(50)]
@@ -26,12 +26,12 @@ def test_what_a_library_says_again_and_again_is_counted_and_said_later() -> None
     assert again.getMessage() == "broker 9 is away (and 47 more like this)"
 
 
-def test_our_own_words_are_never_dropped() -> None:
+def test_messages_of_the_package_are_never_dropped() -> None:
     repeats = Repeats(lambda: 0.0)
     assert all(repeats.filter(record("stream_lsh.worker.maintenance", 7, "ready")) for _ in range(50))
 
 
-def test_what_the_engine_says_of_its_services_is_shown_where_it_warns() -> None:
+def test_messages_of_the_engine_about_its_services_are_shown_only_if_they_are_warnings() -> None:
     repeats = Repeats(lambda: 0.0)
     service = record("stream_lsh.worker.engine_tables", 7, "[^--StateTable: news]: Starting...")
     assert repeats.filter(service)

@@ -1,4 +1,4 @@
-"""A stream that has enough is delivered nothing more; what waits comes later, in its order."""
+"""A full stream receives no more records; the buffered ones come later, in their order."""
 
 import asyncio
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ class Streams:
             self.channels[tp].queue.put_nowait(record)
 
     def take(self, tp: TP, count: int = 1_000) -> list[int]:
-        """An agent takes what waits for it."""
+        """The agent takes the buffered records."""
         queue = self.channels[tp].queue
         return [queue.get_nowait() for _ in range(min(count, queue.qsize()))]
 
@@ -68,7 +68,7 @@ def test_a_stream_that_has_enough_waits_alone_and_gets_everything_in_order() -> 
     assert not streams.consumer.holds(SLOW)
 
 
-def test_a_changelog_that_is_followed_waits_as_well_and_no_seek_of_the_sources_loses_any_of_it(
+def test_a_followed_changelog_is_buffered_as_well_and_no_seek_of_the_sources_loses_any_of_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(CoalescingConsumer, "perform_seek", sought)
@@ -85,7 +85,7 @@ def test_a_changelog_that_is_followed_waits_as_well_and_no_seek_of_the_sources_l
     assert streams.take(CHANGELOG) == list(range(2 * ENOUGH, 51)), "a recovery waits for nothing"
 
 
-def test_what_comes_of_a_partition_that_is_held_waits_behind_it() -> None:
+def test_records_of_a_buffered_partition_are_buffered_behind_it() -> None:
     streams = Streams()
     streams.poll(slow=range(ENOUGH + 1))
     streams.take(SLOW, 5)
@@ -107,7 +107,7 @@ def test_a_rebalance_and_a_seek_forget_what_is_held(monkeypatch: pytest.MonkeyPa
     assert streams.take(SLOW) == [0, 1, 2]
 
 
-def test_partitions_that_are_held_are_not_asked_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_buffered_partitions_are_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[set[TP] | None] = []
 
     async def getmany(self: CoalescingConsumer, active_partitions: set[TP] | None, timeout: float) -> dict[TP, Any]:

@@ -1,4 +1,4 @@
-"""What a document and a record are as a message."""
+"""The message of a document and of a record."""
 
 import json
 from dataclasses import replace
@@ -24,14 +24,14 @@ def test_a_message_reads_as_the_document_that_it_was_made_of(text: str | None) -
     assert parse_document(value, key, ParseRules(names=names), fallback_time_ms=-5) == document
 
 
-def test_what_stories_tell_of_a_document_comes_again() -> None:
+def test_the_metadata_of_a_document_survive_its_message() -> None:
     names = FieldNames(title="head", source="site")
     document = Document("a", "Words", 0, About("Title \ud800", "Wire", 5))
     key, value = message(document, names)
     assert parse_document(value, key, ParseRules(names=names), fallback_time_ms=0, stories=True) == document
 
 
-def test_an_id_that_cannot_be_a_key_is_told() -> None:
+def test_an_id_that_cannot_be_a_key_is_rejected() -> None:
     with pytest.raises(UnusableDocument, match="expected UTF-8"):
         message(Document("\ud800", "text", 0), FieldNames())
 
@@ -78,7 +78,7 @@ def test_a_record_without_a_time_has_that_of_its_message_and_looks_plain() -> No
     assert parse_record(value, key, Reader(PEOPLE), fallback_time_ms=9).time_ms == 9
 
 
-def test_a_deleted_record_has_no_value_and_one_that_only_says_so_has() -> None:
+def test_only_a_record_whose_flag_is_true_has_no_value() -> None:
     assert record_message(Record("7", {"deleted": True}), PEOPLE, FieldNames()) == (b"7", None)
     assert record_message(Record("7", {"deleted": "true"}), PEOPLE, FieldNames())[1] is not None
     assert record_message(Record("7", {"deleted": True}), PEOPLE, FieldNames(deleted="gone"))[1] is not None

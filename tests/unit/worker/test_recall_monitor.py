@@ -1,4 +1,4 @@
-"""The recall monitor in a worker: which pipelines have one, when it starts anew, and what it reports."""
+"""The recall monitor in a worker: which pipelines have one, when it starts again, and what it reports."""
 
 import logging
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def values(state: PipelineState) -> dict[tuple[str, ...], float]:
     ("keys", "expected"),
     [("", True), ("shadow = 0.5", True), ("shadow = 0", False), ('kind = "record"\nprofile = "people"', False)],
 )
-def test_pipelines_whose_signatures_tell_similarity_have_a_recall_monitor_unless_it_is_switched_off(
+def test_pipelines_whose_signatures_estimate_similarity_have_a_recall_monitor_unless_it_is_switched_off(
     keys: str, expected: bool
 ) -> None:
     state = state_of(keys)
@@ -48,7 +48,7 @@ def test_pipelines_whose_signatures_tell_similarity_have_a_recall_monitor_unless
     assert bool(values(state)) == expected
 
 
-def test_a_partition_that_comes_again_begins_anew_and_what_was_counted_stays() -> None:
+def test_a_partition_that_comes_again_starts_an_empty_sample_and_its_counts_stay() -> None:
     state = state_of("shadow = 0.999999999")
     state.documents.own(0)
     before = state.documents[0]
@@ -66,7 +66,7 @@ def test_a_partition_that_comes_again_begins_anew_and_what_was_counted_stays() -
     assert (len(after), state.counts.recall_monitor.identical) == (0, 1)
 
 
-def test_metrics_tell_pairs_by_similarity_what_was_promised_and_the_interval() -> None:
+def test_metrics_show_pairs_by_similarity_the_promised_recall_and_the_interval() -> None:
     state = state_of()
     assert values(state) == {
         ("shadow_documents_total", "p"): 0,
@@ -84,14 +84,14 @@ def test_metrics_tell_pairs_by_similarity_what_was_promised_and_the_interval() -
     assert metrics["shadow_recall_promised", "p"] == pytest.approx(0.99)
 
 
-def test_the_line_of_the_log_tells_the_recall_once_there_is_a_pair() -> None:
+def test_the_line_of_the_log_shows_the_recall_once_there_is_a_pair() -> None:
     state = state_of()
     assert "shadow" not in state.counts.line()
     see(state.counts.recall_monitor, 98, 2)
     assert state.counts.line().endswith("; shadow: recall 0.980 (0.911 to 0.999) of 100 pairs")
 
 
-def test_bands_that_fall_short_are_told_once_until_they_do_not(caplog: pytest.LogCaptureFixture) -> None:
+def test_bands_that_fall_short_are_reported_once_until_they_recover(caplog: pytest.LogCaptureFixture) -> None:
     state, short = state_of(), set[str]()
     caplog.set_level(logging.WARNING)
     _warn_of_low_recall(state, short)

@@ -58,7 +58,7 @@ class Worker:
         return asyncio.sleep(0)
 
     def waiting(self, size: int) -> None:
-        """So many bytes wait for settle."""
+        """A number of bytes waits for settle."""
         self.edges_end = 1 + size // MESSAGE_BYTES
 
     def duties(self) -> None:
@@ -76,7 +76,7 @@ class Worker:
         asyncio.run(run())
 
     def lags(self) -> set[int | None]:
-        """What it reports; to all partitions, or to none."""
+        """The reported lags; to all partitions, or to none."""
         assert {partition for partition, _ in self.sent} in (set(), {0, 1})
         return {decode_bands(value, self.state.fingerprint).lag for _, value in self.sent}
 

@@ -1,4 +1,4 @@
-"""States that are followed: they take in what comes, nobody looks at them, and each goes on as ours where it is."""
+"""Standby states: they apply new records, no agent reads them, and each continues as an own state at its offset."""
 
 import asyncio
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from tests.unit.worker.deliveries import Delivered
 from tests.unit.worker.test_state import PIPELINE, changelogged, posting
 
 
-def test_a_state_that_is_followed_takes_in_what_comes_and_is_not_ours() -> None:
+def test_a_followed_state_applies_records_and_is_not_owned() -> None:
     states = changelogged()
     states.own(0)
     states.follow(1)
@@ -51,7 +51,7 @@ def test_a_state_that_was_followed_goes_on_where_it_is_when_its_partition_comes(
     assert (states[1], states.offset(1), states.followed()) == ([b"one", b"two"], 1, {})
 
 
-def test_a_state_of_ours_that_is_another_workers_now_begins_anew() -> None:
+def test_an_own_state_that_another_worker_takes_over_starts_again_empty() -> None:
     states = changelogged()
     states.own(0)
     states.recover(0, b"one", 0)
@@ -59,11 +59,11 @@ def test_a_state_of_ours_that_is_another_workers_now_begins_anew() -> None:
     under_way = states.appended(0, Applied(Extent()))
     states.follow(0)
     assert (states.held(), states.followed(), states.offset(0)) == ({}, {0: []}, None)
-    under_way(Delivered(5))  # it would be read from behind what is not in the state
+    under_way(Delivered(5))  # the state would be read from behind a record that it does not have
     assert states.offset(0) is None
 
 
-def test_what_is_appended_here_to_a_log_that_is_followed_says_nothing_of_its_state() -> None:
+def test_a_late_delivery_to_a_followed_log_does_not_move_the_offset_of_its_state() -> None:
     states = changelogged()
     states.follow(0)
     late = states.appended(0, Applied(Extent()))
@@ -82,7 +82,7 @@ def test_a_state_that_is_followed_no_more_is_forgotten() -> None:
     assert states.held() == {0: []}
 
 
-def test_a_log_that_is_trimmed_under_a_standby_is_read_from_where_it_begins_and_that_is_said(
+def test_a_log_that_is_trimmed_under_a_standby_is_read_from_its_new_beginning_with_a_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     states = changelogged()
@@ -93,7 +93,7 @@ def test_a_log_that_is_trimmed_under_a_standby_is_read_from_where_it_begins_and_
     assert "changelog, partition 0: the log was trimmed up to offset 9 while it was read" in caplog.text
 
 
-def test_what_the_owner_has_trimmed_is_forgotten_by_who_follows() -> None:
+def test_a_standby_forgets_the_records_that_the_owner_has_trimmed() -> None:
     states = changelogged()
     states.follow(0)
     for offset in range(200):
@@ -225,7 +225,7 @@ def test_a_ledger_that_is_followed_is_saved_between_two_records_only(tmp_path: P
     folder.close()
 
 
-def test_a_partition_is_ours_if_the_group_has_made_it_active() -> None:
+def test_a_partition_is_owned_if_the_group_has_made_it_active() -> None:
     states, ours, other = changelogged(), TP("log", 0), TP("log", 1)
     store = object.__new__(_ChangelogStore)
     store.table = SimpleNamespace(changelog_topic=SimpleNamespace(topics=["log"]), states=states)  # type: ignore[assignment]
@@ -236,7 +236,7 @@ def test_a_partition_is_ours_if_the_group_has_made_it_active() -> None:
     assert (states.partitions(), list(states.followed())) == ([0], [])
 
 
-def test_of_what_waits_to_be_recovered_what_is_older_than_a_rebalance_goes_and_nothing_else() -> None:
+def test_only_records_from_before_a_rebalance_are_dropped_from_the_recovery_queue() -> None:
     async def run() -> Any:
         app = SimpleNamespace(
             conf=SimpleNamespace(stream_buffer_maxsize=8), flow_control=FlowControlEvent(), consumer_generation_id=2
@@ -245,7 +245,7 @@ def test_of_what_waits_to_be_recovered_what_is_older_than_a_rebalance_goes_and_n
         for number, generation in enumerate((1, 2, 1, 2)):
             message = SimpleNamespace(generation_id=generation, number=number)
             queue.put_nowait(SimpleNamespace(message=message))
-        app.flow_control.resume()  # the end of a recovery, while what is followed comes in
+        app.flow_control.resume()  # the end of a recovery, while followed records come in
         return [(await queue.get()).message.number for _ in range(2)], queue.qsize()
 
     assert asyncio.run(run()) == ([1, 3], 0)
@@ -262,7 +262,7 @@ def following(folder: DataFolder, *log: BandsFrame) -> PipelineState:
 
 
 def stored(folder: DataFolder) -> tuple[int | None, int]:
-    """How far the copy on disk goes, and what is in it."""
+    """The offset of the copy on disk, and its contents."""
     again = following(folder)
     found = again.buckets.offset(0), len(again.buckets.followed()[0].table)
     again.close()
@@ -300,7 +300,7 @@ def test_who_follows_a_log_in_the_middle_of_its_pass_waits_for_the_end(
     folder.close()
 
 
-def test_a_worker_says_what_it_follows() -> None:
+def test_a_worker_reports_the_partitions_that_it_follows() -> None:
     state = PipelineState(PIPELINE, 3)
     state.documents.follow(2)
     state.documents.follow(1)
@@ -310,7 +310,7 @@ def test_a_worker_says_what_it_follows() -> None:
     assert {(tp.topic, tp.partition) for tp in state.followed()} == {("stream-lsh-p-documents-changelog", 2)}
 
 
-def test_what_waits_for_a_pass_that_died_is_applied_once_the_log_was_read_to_its_end() -> None:
+def test_records_behind_an_abandoned_pass_are_applied_once_the_log_was_read_to_its_end() -> None:
     state = PipelineState(PIPELINE, 1)
     state.buckets.follow(0)
     log = iter([BandsFrame(copied=BEGINS), *(posting(ref) for ref in range(8))])

@@ -66,7 +66,7 @@ def test_a_partition_keeps_its_state_when_it_is_assigned_again_and_loses_it_when
     assert (states[0], states.offset(0)) == ([], None)
 
 
-def test_a_delivery_from_before_a_partition_went_says_nothing_of_its_new_state() -> None:
+def test_a_delivery_from_before_a_partition_went_does_not_move_its_new_state() -> None:
     states = changelogged()
     states.own(0)
     before = states.appended(0, Applied(Extent(1)))
@@ -87,7 +87,7 @@ def test_a_log_that_was_trimmed_while_it_was_read_is_taken_in_from_where_it_begi
     assert (states[0], states.offset(0)) == ([b"9"], 9)
 
 
-def test_a_state_that_cannot_begin_anew_is_a_failure_that_is_kept() -> None:
+def test_a_state_that_cannot_be_built_again_is_a_failure_that_is_kept() -> None:
     made = list[int]()
 
     def make(partition: int) -> list[bytes]:
@@ -117,7 +117,7 @@ def posting(ref: int, copied: Pass | None = None) -> BandsFrame:
     return BandsFrame(Postings(refs, times, np.zeros(1, np.bool_), rows, np.array([8], np.uint64)), copied=copied)
 
 
-def test_a_table_is_saved_as_it_was_when_that_was_asked_for(tmp_path: Path) -> None:
+def test_a_table_is_saved_as_of_the_request(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     state = with_buckets(folder)
     state.buckets.recover(0, encode_buckets(posting(5), state.fingerprint), 3)
@@ -145,7 +145,7 @@ def test_a_table_whose_recovery_is_in_the_middle_of_a_pass_is_not_saved(tmp_path
     again = with_buckets(folder)
     assert again.buckets.offset(0) == (6 if ended else None)
     assert len(again.buckets[0].table) == (2 if ended else 0)
-    assert again.buckets.head(0).entries == (2 if ended else 0), "what the log holds is known after a restart"
+    assert again.buckets.head(0).entries == (2 if ended else 0), "the contents of the log are known after a restart"
     again.close()
     folder.close()
 
@@ -242,7 +242,7 @@ def test_a_ledger_that_was_on_disk_needs_no_copy_whatever_its_log_begins_with(tm
     folder.close()
 
 
-def test_a_pass_that_is_read_by_who_has_written_the_log_counts_nowhere() -> None:
+def test_a_pass_is_ignored_by_the_worker_that_wrote_the_log() -> None:
     state = PipelineState(PIPELINE, 1)
     state.ledger.own(0)
     log = [part for one in copied_ledger(state) for part in encode_ledger(one, state.fingerprint)]
@@ -259,7 +259,7 @@ def test_the_largest_document_fits_among_the_dead_letters() -> None:
     assert int(spec.config["max.message.bytes"]) > spec.message_bytes > 8 << 20
 
 
-def test_the_last_word_about_a_pair_is_the_last_of_its_topic() -> None:
+def test_decisions_have_one_partition_and_exist_for_records_only() -> None:
     records = replace(PIPELINE, kind=RecordKind(reader=Reader(bundled("people"))))
     specs = {one.name: one for one in topics(CONFIG, records, 4)}
     assert specs[records.decisions_topic].partitions == 1

@@ -1,4 +1,4 @@
-"""Messages as lines: what a pipeline compares."""
+"""Messages as lines: the pairs that a pipeline compares."""
 
 import json
 from types import SimpleNamespace
@@ -27,13 +27,13 @@ def record(frame: CandidatesFrame) -> SimpleNamespace:
     return SimpleNamespace(value=encode(frame, fingerprint(PIPELINE.kind.stored_settings())))
 
 
-def test_each_pair_is_a_line_for_people_and_for_programs() -> None:
-    told = record(CandidatesFrame(candidates=PAIRS))
-    assert candidate_lines(PIPELINE, told, as_json=False) == [
+def test_each_pair_is_a_line_of_text_and_of_json() -> None:
+    candidates = record(CandidatesFrame(candidates=PAIRS))
+    assert candidate_lines(PIPELINE, candidates, as_json=False) == [
         b"candidate  s[2]:17  s[1]:4",
         b"recheck    s[0]:9  s[0]:3",
     ]
-    first, second = map(json.loads, candidate_lines(PIPELINE, told, as_json=True))
+    first, second = map(json.loads, candidate_lines(PIPELINE, candidates, as_json=True))
     assert first == {
         "kind": "candidate",
         "new": {"partition": 2, "offset": 17},
@@ -42,16 +42,16 @@ def test_each_pair_is_a_line_for_people_and_for_programs() -> None:
     assert second["kind"] == "recheck"
 
 
-def test_what_is_no_pair_is_no_line_and_other_settings_are_refused() -> None:
+def test_messages_without_pairs_have_no_line_and_other_settings_are_rejected() -> None:
     only_time = CandidatesFrame(watermarks=Watermarks(0, (Mark(0, 5, False, 0),)))
     assert candidate_lines(PIPELINE, record(only_time), as_json=False) == []
     with pytest.raises(FingerprintMismatch):
         candidate_lines(OTHER, record(only_time), as_json=False)
 
 
-def test_two_sites_are_a_line_that_says_how_much_of_which_is_in_the_other() -> None:
-    said = {"left": "a.org", "right": "b.org", "left_share": 0.125, "right_share": 1.0}
-    told = SimpleNamespace(key=b'["a.org","b.org"]', value=json.dumps(said).encode(), headers=[])
-    assert readable("mirror-sites", told, as_json=False) == "12.5% of a.org in b.org  100.0% of b.org in a.org"
-    gone = SimpleNamespace(key=told.key, value=None, headers=[])
+def test_two_sites_are_a_line_with_both_shares() -> None:
+    value = {"left": "a.org", "right": "b.org", "left_share": 0.125, "right_share": 1.0}
+    message = SimpleNamespace(key=b'["a.org","b.org"]', value=json.dumps(value).encode(), headers=[])
+    assert readable("mirror-sites", message, as_json=False) == "12.5% of a.org in b.org  100.0% of b.org in a.org"
+    gone = SimpleNamespace(key=message.key, value=None, headers=[])
     assert readable("mirror-sites", gone, as_json=False) == 'gone   ["a.org","b.org"]'

@@ -1,4 +1,4 @@
-"""What sign says at each tick: event time always, pages of sites now and then, and at once in a new generation."""
+"""The messages of sign at each tick: event time always, pages of sites at every tenth, and of a generation at once."""
 
 import asyncio
 from types import SimpleNamespace
@@ -50,7 +50,7 @@ class Ticking:
         sign(Arrivals(partition, [self._offset], [page]), table, self.state.scheme, table.horizon)
 
     def tick(self) -> list[PageCounts]:
-        """What one tick says of pages."""
+        """The messages of one tick about pages."""
         self.sent.clear()
         asyncio.run(self._tick())
         edges = CONFIG.internal_topic("edges")
@@ -58,17 +58,17 @@ class Ticking:
         return [frame.pages for frame in frames if frame.pages is not None]
 
 
-def test_what_has_changed_of_pages_is_said_at_every_tenth_tick() -> None:
-    worker, said = Ticking(0), dict[int, list[int]]()
+def test_changes_of_pages_are_sent_at_every_tenth_tick() -> None:
+    worker, sent = Ticking(0), dict[int, list[int]]()
     worker.page(0, "a")
     for number in range(1, 3 * PAGES_TICKS + 1):
         pages = worker.tick()
         if pages:
             assert [one.sites for one in pages] == [["a"]]
-            said[number] = [int(count) for one in pages for count in one.counts]
-        assert len(worker.sent) - len(pages) == 2, "event time is said to both partitions at every tick"
+            sent[number] = [int(count) for one in pages for count in one.counts]
+        assert len(worker.sent) - len(pages) == 2, "event time is sent to both partitions at every tick"
         worker.page(0, "a")
-    assert said == {1: [1], 10: [10], 20: [20], 30: [30]}
+    assert sent == {1: [1], 10: [10], 20: [20], 30: [30]}
 
 
 def test_all_partitions_of_a_worker_are_in_one_message() -> None:

@@ -1,4 +1,4 @@
-"""What brokers say of topics, where they do not agree yet."""
+"""The answers of brokers about topics while they disagree."""
 
 import asyncio
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ from stream_lsh.worker.topology import topics
 
 
 class Brokers:
-    """One that tells of a topic, and another one that knows it at the third question."""
+    """Two brokers: one lists a new topic, and the other knows it at the third request."""
 
     asked = 0
 
@@ -29,7 +29,7 @@ class Brokers:
         return [SimpleNamespace(resources=[(code, "", 2, "new", [("retention.ms", "-1")] if not code else [])])]
 
 
-def test_a_topic_that_one_of_the_brokers_does_not_know_yet_is_asked_for_again() -> None:
+def test_a_topic_that_a_broker_does_not_know_yet_is_requested_again() -> None:
     found, brokers = asyncio.run(find_topics(Brokers(), ["new"]))
     assert (found, brokers) == ({"new": FoundTopic(1, 3, {"retention.ms": "-1"})}, 3)
 

@@ -1,4 +1,4 @@
-"""What `tail` refuses before it reads anything."""
+"""Options that `tail` rejects before it reads a topic."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from stream_lsh.cli.commands.tail import run
 from stream_lsh.errors import ConfigError
 
 
-def test_sites_that_nobody_watches_cannot_be_followed(tmp_path: Path) -> None:
+def test_mirror_sites_need_a_pipeline_that_compares_sites(tmp_path: Path) -> None:
     config = tmp_path / "news.toml"
     config.write_text('[kafka]\nbrokers = "localhost:1"\n[pipeline]\nname = "news"\nsource = "wire"\n')
     with pytest.raises(ConfigError, match=r"^news: publishes no mirror sites, expected `mirror_share` above 0"):

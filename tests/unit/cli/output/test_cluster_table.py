@@ -1,4 +1,4 @@
-"""The table of `tail clusters`: what is told last stands on top, in the columns that there are."""
+"""The table of `tail clusters`: the newest message stands on top, in the columns that the data have."""
 
 import json
 from io import StringIO
@@ -9,7 +9,7 @@ from stream_lsh.cli.output.cluster_table import ClusterTable
 from stream_lsh.cli.output.terminal import columns, plain
 
 
-def told(size: int, newest: str, **more: object) -> bytes:
+def message(size: int, newest: str, **more: object) -> bytes:
     return json.dumps({"event": "joined", "size": size, "members": [newest], "representative": "r", **more}).encode()
 
 
@@ -24,8 +24,8 @@ def lines(cluster_table: ClusterTable, width: int, height: int) -> list[str]:
 def test_the_cluster_that_changed_last_is_on_top_and_one_that_is_gone_is_not_there() -> None:
     cluster_table = ClusterTable("news")
     for id in ("one", "two", "three"):
-        cluster_table.cluster(id, told(2, id, headline=f"About {id}"))
-    cluster_table.cluster("one", told(3, "later", headline="About one"))
+        cluster_table.cluster(id, message(2, id, headline=f"About {id}"))
+    cluster_table.cluster("one", message(3, "later", headline="About one"))
     cluster_table.cluster("two", None)
     title, _, _, *rows = lines(cluster_table, 100, 40)
     assert title == "news: 2 clusters, 5 documents"
@@ -36,8 +36,8 @@ def test_the_cluster_that_changed_last_is_on_top_and_one_that_is_gone_is_not_the
 def test_the_similarity_is_that_of_the_newest_document_whichever_message_came_first() -> None:
     before, after = ClusterTable("news"), ClusterTable("news")
     before.member("b", b'{"cluster":"a","similarity":0.8125,"time":1}')
-    before.cluster("a", told(2, "b"))
-    after.cluster("a", told(2, "b"))
+    before.cluster("a", message(2, "b"))
+    after.cluster("a", message(2, "b"))
     after.member("b", b'{"cluster":"a","similarity":0.8125,"time":1}')
     assert lines(before, 80, 9) == lines(after, 80, 9)
     assert "0.8125" in lines(before, 80, 9)[3]
@@ -48,7 +48,7 @@ def test_the_similarity_is_that_of_the_newest_document_whichever_message_came_fi
 def test_no_line_is_longer_than_the_screen_is_wide_and_no_table_higher() -> None:
     cluster_table = ClusterTable("news")
     for number in range(30):
-        cluster_table.cluster(str(number), told(2, "e\u0301" * 50, headline="新聞" * 60))
+        cluster_table.cluster(str(number), message(2, "e\u0301" * 50, headline="新聞" * 60))
     for width in (1, 10, 40, 41, 80, 200):
         for height in (1, 3, 4, 20):
             shown = lines(cluster_table, width, height)
@@ -56,9 +56,9 @@ def test_no_line_is_longer_than_the_screen_is_wide_and_no_table_higher() -> None
             assert len(shown) <= max(height, 3)
 
 
-def test_what_would_move_the_cursor_is_shown_and_not_sent() -> None:
+def test_control_characters_are_escaped() -> None:
     cluster_table = ClusterTable("news")
-    cluster_table.cluster("a", told(2, "x\x1b[2J", headline="gone\r\n\x9b31m\u202eback\ud800"))
+    cluster_table.cluster("a", message(2, "x\x1b[2J", headline="gone\r\n\x9b31m\u202eback\ud800"))
     row = lines(cluster_table, 120, 9)[3]
     assert row.isprintable()
     assert "x\\x1b[2J" in row
@@ -66,10 +66,10 @@ def test_what_would_move_the_cursor_is_shown_and_not_sent() -> None:
     assert plain("Größe, 新聞, \u05d0") == "Größe, 新聞, \u05d0"
 
 
-def test_memory_stays_flat_and_the_title_says_that_there_are_more() -> None:
+def test_memory_stays_flat_and_the_title_states_that_there_are_more() -> None:
     cluster_table = ClusterTable("news")
     for number in range(20_000):
-        cluster_table.cluster(str(number), told(2, str(number)))
+        cluster_table.cluster(str(number), message(2, str(number)))
         cluster_table.member(str(number), b'{"cluster":"a","similarity":0.5,"time":1}')
     assert lines(cluster_table, 80, 9)[0] == "news: the latest 500 clusters, 1,000 documents"
     assert len(lines(cluster_table, 80, 10_000)) == 3 + 500

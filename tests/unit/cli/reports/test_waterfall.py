@@ -1,4 +1,4 @@
-"""Why two records match, as people see it: lines, JSON and a picture; and the command that shows them."""
+"""Why two records match: lines, JSON and a picture; and the command that shows them."""
 
 import json
 import re
@@ -55,7 +55,7 @@ def lines(found: Pair, *, full: bool = False) -> list[str]:
 # -- lines
 
 
-def test_lines_say_what_each_field_adds() -> None:
+def test_lines_show_the_weight_of_each_field() -> None:
     # log2 of 1/99, 80, 0.1 / 0.999; the last bars are 5.3, 7.6 and 4.0 of 8 columns
     assert lines(pair(SMITH, OTHER)) == [
         "a and b: no match, -3.63 bits, a probability of 0.0748.",
@@ -72,28 +72,28 @@ def test_lines_say_what_each_field_adds() -> None:
     ]
 
 
-def test_lines_say_that_nothing_brings_two_together() -> None:
+def test_lines_state_that_two_records_share_no_block() -> None:
     assert lines(pair(SMITH, FAR))[1] == ("They share none of 2 blocks: they are never compared, whatever their score.")
     link = replace(PROFILE, link="link")
     evidence = explain_pair((SMITH, SMITH), link, Scorer(link), sources=("x", "x"))
     assert "they are of one source" in lines(Pair(("a", "b"), evidence))[1].lower()
 
 
-def test_lines_say_what_a_rare_and_a_frequent_value_are_worth() -> None:
+def test_lines_show_the_weight_of_a_rare_and_of_a_frequent_value() -> None:
     scorer = Scorer(PROFILE)
     scorer.count([("smith", "", "", "")] * 502 + [("garski", "", "", "")] * 2 + [("jones", "", "", "")] * 1496)
-    told = [
+    shown = [
         next(line for line in as_text(Pair(("a", "b"), explain_pair((one, one), PROFILE, scorer)), Screen(), full=False)
              if line.startswith("surname"))
         for one in (("smith", "", "", ""), ("garski", "", "", ""))
     ]  # fmt: skip
     common, rare = (log2(0.01 * 3000 / others) for others in (510, 10))
-    assert f"equal, frequent {common:+.1f}" in told[0]
-    assert f"equal, rare {rare:+.1f}" in told[1]
-    assert f"{log2(80) + common:+.2f}" in told[0]
+    assert f"equal, frequent {common:+.1f}" in shown[0]
+    assert f"equal, rare {rare:+.1f}" in shown[1]
+    assert f"{log2(80) + common:+.2f}" in shown[0]
 
 
-def test_lines_of_a_mean_say_how_much_a_field_could_add() -> None:
+def test_lines_of_a_mean_show_how_much_a_field_could_add() -> None:
     found = lines(pair(SMITH, OTHER, UNLEARNED))
     assert found[0] == "a and b: review, a weighted mean of 0.500, as the profile has no weights."
     assert any(line.startswith("born     0.000 of 0.500") for line in found)
@@ -101,7 +101,7 @@ def test_lines_of_a_mean_say_how_much_a_field_could_add() -> None:
     assert "Match from 0.9, review from 0.2." in found
 
 
-def test_everything_is_told_in_full() -> None:
+def test_the_full_form_shows_every_level_and_value() -> None:
     found = Pair(
         ("a", "b"),
         explain_pair(
@@ -112,10 +112,10 @@ def test_everything_is_told_in_full() -> None:
             ),
         ),
     )  # fmt: skip
-    told = lines(found, full=True)
-    at = next(number for number, line in enumerate(told) if line.startswith("born"))
-    assert told[at + 1].split() == ["as", "given", "12", "Nov", "1978"]
-    assert told[-2:] == ["shared    surname", "shared    born + city"]
+    shown = lines(found, full=True)
+    at = next(number for number, line in enumerate(shown) if line.startswith("born"))
+    assert shown[at + 1].split() == ["as", "given", "12", "Nov", "1978"]
+    assert shown[-2:] == ["shared    surname", "shared    born + city"]
     assert not any("as given" in line for line in lines(found))
     long = "x" * 300
     assert long in "\n".join(lines(pair((long, *SMITH[1:]), OTHER), full=True))
@@ -218,7 +218,7 @@ def test_thresholds_stand_where_they_are() -> None:
 def test_a_mean_is_drawn_from_0_to_1() -> None:
     found = pair(SMITH, ("smith", "1978-11-12", "york", "1"), UNLEARNED)
     *middle, total = bars(drawn(found))
-    # Two of three fields are equal: 2 / 3 of what a scale from 0 to 1 is long.
+    # Two of three fields are equal: 2 / 3 of the length of a scale from 0 to 1.
     assert [right - left for left, right in middle[:2]] == pytest.approx([(total[1] - total[0]) / 2] * 2, abs=0.1)
     assert "of 0.333" in texts(drawn(found))
 
@@ -320,7 +320,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 class Done(NamedTuple):
-    """What a run of `explain` printed."""
+    """The output of a run of `explain`."""
 
     stdout: str
     stderr: str
@@ -353,30 +353,30 @@ def test_two_records_of_a_file_are_explained(folder: Path) -> None:
 def test_frequencies_are_those_of_the_file(folder: Path) -> None:
     found = json.loads(run(folder, "1", "2", "people.csv", "--profile", "people.toml", "--json").stdout)
     frequency = found["steps"][0]["frequency"]
-    # Nobody else of three has the name: 10 of a thousand and three would be expected to.
+    # No other record of the three has the name: of a thousand and three, 10 would be expected to.
     assert (frequency["records"], frequency["of"]) == (2, 3)
     assert frequency["adds"] == pytest.approx(log2(0.01 * 1003 / 10))
 
 
-def test_json_lines_are_read_and_what_cannot_be_is_rejected(folder: Path) -> None:
+def test_json_lines_are_read_and_unusable_ones_rejected(folder: Path) -> None:
     with (folder / "people.jsonl").open("a") as file:
         file.write('{"surname": "Jones"}\n[7]\n')
     done = run(folder, "1", "b/2", "people.jsonl", "--profile", "people.toml", "--json")
     assert json.loads(done.stdout)["steps"][0]["level"] == "equal"
-    aside, other = done.stderr.splitlines()
-    assert aside.startswith("people.jsonl:4: rejected (id): got no `id`")
-    assert other.startswith("people.jsonl:5: rejected (json): got [7]")
+    first, second = done.stderr.splitlines()
+    assert first.startswith("people.jsonl:4: rejected (id): got no `id`")
+    assert second.startswith("people.jsonl:5: rejected (json): got [7]")
     assert "which no record has" in run(folder, "1", "x", "people.jsonl", "--profile", "people.toml", code=2).stderr
 
 
-def test_of_several_files_each_is_a_source_and_ids_have_it(folder: Path) -> None:
+def test_each_of_several_files_is_a_source_and_part_of_the_ids(folder: Path) -> None:
     (folder / "shop.csv").write_bytes("id,surname\n1,Sm\xefth\n".encode("latin-1"))
     asked = ["people.csv", "shop.csv", "--profile", "people.toml", "--encoding", "latin-1"]
     assert run(folder, "people/1", "shop/1", *asked).stdout.startswith("people/1 and shop/1: ")
     assert "did you mean 'shop/1'" in run(folder, "people/1", "shp/1", *asked, code=2).stderr
 
 
-def test_what_cannot_be_is_refused(folder: Path) -> None:
+def test_invalid_arguments_are_rejected(folder: Path) -> None:
     asked = ["people.csv", "--profile", "people.toml"]
     for arguments, problem in (
         (["1", "7", *asked], "got the id '7', which no record has: did you mean"),
@@ -411,7 +411,7 @@ def test_a_profile_that_has_learned_nothing_learns_from_the_file(data_dir: Path,
     assert (missed["verdict"], missed["compared"]) == ("match", False)
 
 
-def test_where_nothing_can_be_learned_a_mean_is_told(folder: Path) -> None:
+def test_a_mean_is_shown_if_no_weights_can_be_learned(folder: Path) -> None:
     (folder / "two.csv").write_text("id,source,surname\n1,a,Smith\n2,a,Smith\n")
     text = TOML.replace('name = "people"\nprior = 0.01', 'name = "people"\nlink = "link"')
     (folder / "new.toml").write_text(re.sub(r"^[mu] = .*\n", "", text, flags=re.MULTILINE))

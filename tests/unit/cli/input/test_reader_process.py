@@ -1,4 +1,4 @@
-"""Tests of the process that reads ahead: what passes out of it, and what if it fails."""
+"""The process that reads ahead: its parts, and its failures."""
 
 import errno
 import os
@@ -64,7 +64,7 @@ def test_an_error_comes_as_it_was_behind_the_parts_before_it(error: Exception) -
     assert vars(raised.value) == vars(error)
 
 
-def test_the_death_of_the_process_is_told() -> None:
+def test_the_death_of_the_process_is_reported() -> None:
     def die() -> Iterator[Part]:
         yield _part()
         os.kill(os.getpid(), signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The command `explain` over files, run as a stranger runs it."""
+"""The command `explain` over files, run as a user runs it."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def command(*arguments: object) -> list[str]:
 
 
 def run(*arguments: object, stdin: bytes = LINES, code: int = 0) -> str:
-    """What it prints; on standard error, where it fails."""
+    """The output of the command: its standard error if it fails."""
     done = ran("explain", *map(str, arguments), stdin=stdin)
     assert b"Traceback" not in done.stderr, done.stderr.decode()
     assert done.returncode == code, done.stderr.decode()
@@ -41,10 +41,10 @@ def value(*arguments: object, stdin: bytes = LINES) -> Any:
     return json.loads(line)
 
 
-# -- what is said
+# -- output
 
 
-def test_a_match_is_explained_in_words() -> None:
+def test_a_match_is_explained_as_text() -> None:
     lines = run("a", "b", "-", *LOW).splitlines()
     assert lines[:3] == [
         "a: 98 characters, 17 shingles, 1970-01-01T00:00:01Z, cluster a",
@@ -73,7 +73,7 @@ def test_a_match_is_explained_as_json() -> None:
     ]
     parts = [(EDITED[one["start"] : one["end"]], one["shared"]) for one in b["passages"]]
     assert parts == [
-        ("the minister said on", True),
+        ("the minister held on", True),
         ("tuesday", False),
         (EDITED.partition("tuesday ")[2], True),
     ]
@@ -154,14 +154,14 @@ def test_long_paths_are_shortened() -> None:
         ),
     ],
 )
-def test_every_reason_is_told(documents: list[Any], options: list[str], reason: str, words: str) -> None:
+def test_every_reason_is_reported(documents: list[Any], options: list[str], reason: str, words: str) -> None:
     found = value("a", "b", "-", *options, stdin=lines_of(documents))
     assert (found["reason"], found["said"]) == (reason, words)
     assert found["together"] == (reason == "match")
     assert f"luster: {words}.\n" in run("a", "b", "-", *options, stdin=lines_of(documents))
 
 
-def test_a_pair_that_met_in_no_band_says_so() -> None:
+def test_a_pair_that_met_in_no_band_is_explained() -> None:
     one, other = unlucky(TextScheme(0.7, recall=0.6))
     documents = lines_of([{"id": "a", "text": one}, {"id": "b", "text": other}])
     options = ("a", "b", "-", "--threshold", "0.7", "--recall")
@@ -195,7 +195,7 @@ def unlucky(scheme: TextScheme) -> tuple[str, str]:
     raise AssertionError
 
 
-def test_a_pair_that_a_cap_left_out_says_so() -> None:
+def test_a_pair_that_a_cap_left_out_is_explained() -> None:
     story = " ".join(f"w{n}" for n in range(60))
     documents = lines_of([{"id": f"{n:03}", "text": f"{story} {n}", "time": as_iso(n)} for n in range(120)])
     guarded = ("000", "119", "-", "--representative-similarity", "0.9")
@@ -217,7 +217,7 @@ def test_a_guard_that_keeps_them_apart_is_named_with_what_connects_them(option: 
     assert direct["said"] == "1 match connects them, but not as closely as the guards ask for"
 
 
-# -- what goes in
+# -- input
 
 
 def test_the_latest_version_of_an_id_counts() -> None:
@@ -243,7 +243,7 @@ def test_ids_can_be_anything(tmp_path: Path) -> None:
     assert json.loads(run("a.txt", "\udcff", tmp_path / "in", "--json"))["together"]
 
 
-def test_what_would_move_the_cursor_is_escaped() -> None:
+def test_control_characters_are_escaped() -> None:
     documents = lines_of([{"id": "a", "text": STORY + "\x1b[2J\r\n"}, {"id": "b", "text": EDITED + "\x9b\x07\ud800"}])
     text = run("a", "b", "-", stdin=documents)
     assert STORY.partition("monday")[2] + "\\x1b[-[2J-]\n" in text or "\\x1b" in text
@@ -275,7 +275,7 @@ def test_what_would_move_the_cursor_is_escaped() -> None:
         (["a", "b", "-", "--representative-similarity", "0.5"], "expected at least the threshold, 0.8"),
     ],
 )
-def test_wrong_use_is_told_ends_with_2_and_prints_nothing_else(arguments: list[str], words: str) -> None:
+def test_wrong_use_is_reported_ends_with_2_and_prints_nothing_else(arguments: list[str], words: str) -> None:
     assert words in run(*arguments, code=2)
 
 
@@ -283,7 +283,7 @@ def test_nothing_at_all_has_no_such_document() -> None:
     assert run("a", "b", "-", stdin=b"", code=2).count("which no document has") == 2
 
 
-def test_what_was_rejected_is_named() -> None:
+def test_rejected_documents_are_reported() -> None:
     errors = run("a", "x", "-", stdin=LINES + b'{"id": "x", "txt": "1"}\n', code=2)
     assert "<stdin>:4: rejected (text)" in errors or "-:4: rejected (text)" in errors
     assert "got the id 'x', which no document has" in errors
@@ -368,7 +368,7 @@ def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
     assert done.stderr == b""
 
 
-def test_an_interruption_ends_with_130_and_says_so(tmp_path: Path) -> None:
+def test_an_interruption_ends_with_130_and_a_message(tmp_path: Path) -> None:
     endless = tmp_path / "endless"
     os.mkfifo(endless)
     with subprocess.Popen(command("a", "b", endless), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # noqa: S603

@@ -1,4 +1,4 @@
-"""`stream-lsh mirrors`: sites by the pairs of their pages, who is in whom, from files and folders."""
+"""`stream-lsh mirrors`: sites by the pairs of their pages, and which one contains which, from files and folders."""
 
 import json
 import random
@@ -67,7 +67,7 @@ def test_sites_have_shares_a_direction_and_a_first_time(pages: Path) -> None:
     assert stream_lsh("mirrors", pages, "--json", "--min-share", "0.6").out == run.out[:1]
 
 
-def test_people_are_told_in_lines(pages: Path) -> None:
+def test_mirrors_are_printed_in_lines(pages: Path) -> None:
     assert ran("mirrors", pages, "--min-share", "0.9").stdout.decode().splitlines() == [
         "full.org ~ mirror.net",
         "   66.7%: 2 of 3 pages of full.org are in mirror.net",

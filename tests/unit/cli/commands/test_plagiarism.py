@@ -1,4 +1,4 @@
-"""`stream-lsh plagiarism`: pairs with their passages for people, programs and as a page; wrong use is told at once."""
+"""`stream-lsh plagiarism`: pairs with their passages as text, as JSON and as a page; wrong use ends at once."""
 
 import html
 import json
@@ -108,7 +108,7 @@ def test_bounds_can_be_set(essays: Path) -> None:
     assert found["passages"] == []
 
 
-def test_what_is_rejected_is_told_and_fails_under_strict(essays: Path) -> None:
+def test_rejected_documents_are_reported_and_fail_under_strict(essays: Path) -> None:
     lines = lines_of([{"id": "a", "text": 7}, {"id": "b", "text": PASSAGE}])
     run = plagiarism("-", stdin=lines)
     assert (run.code, "rejected" in run.err, "--rejects" in run.err) == (0, True, True)
@@ -122,7 +122,7 @@ def test_a_deleted_text_is_gone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ((), "FILE"),
         (("no-such-file",), "there is no such file"),
@@ -137,10 +137,10 @@ def test_a_deleted_text_is_gone() -> None:
         (("-", "--report", "no-such-folder/report.html"), "cannot be written"),
     ],
 )
-def test_wrong_use_is_told_with_exit_code_2(arguments: tuple[str, ...], told: str) -> None:
+def test_wrong_use_is_reported_with_exit_code_2(arguments: tuple[str, ...], message: str) -> None:
     run = plagiarism(*arguments)
     assert run.code == 2
-    assert told in run.err
+    assert message in run.err
 
 
 def test_an_input_is_not_replaced_by_the_report(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`stream-lsh clones`: groups of similar functions for people and programs; what is no source is left alone."""
+"""`stream-lsh clones`: groups of similar functions as text and as JSON; files without source are ignored."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def test_programs_get_a_line_for_each_group(folder: Path) -> None:
     assert (run.code, run.err) == (0, "3 files, 3 functions, 1 pairs, 1 groups\n")
 
 
-def test_people_get_places_that_their_editor_knows(folder: Path) -> None:
+def test_the_text_has_places_in_the_form_of_editors(folder: Path) -> None:
     done = ran("clones", folder, *LEAST)
     assert done.returncode == 0
     assert bytes(done.stdout).decode().splitlines() == [
@@ -45,7 +45,7 @@ def test_people_get_places_that_their_editor_knows(folder: Path) -> None:
     ]
 
 
-def test_a_file_that_is_named_is_read_once_whatever_it_is_called(folder: Path) -> None:
+def test_a_named_file_is_read_once_under_any_name(folder: Path) -> None:
     run = clones(folder / "a.py", folder, folder / "notes.txt", "--language", "python", "--json", "-q", *LEAST)
     assert [len(group["members"]) for group in run.out] == [3]
     assert run.err == ""
@@ -58,7 +58,7 @@ def test_whole_files_and_names_as_they_are(folder: Path) -> None:
     assert [[one["name"] for one in group["members"]] for group in run.out] == [["", ""]]
 
 
-def test_what_is_no_text_or_too_large_is_rejected(folder: Path) -> None:
+def test_binary_and_too_large_files_are_rejected(folder: Path) -> None:
     (folder / "binary.py").write_bytes(b"\0\1\2")
     (folder / "made.py").write_text("x = 1\n" * 200_000)
     run = clones(folder, "--json", *LEAST)
@@ -69,7 +69,7 @@ def test_what_is_no_text_or_too_large_is_rejected(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ((), "FILE"),
         (("no-such-folder",), "there is no such file"),
@@ -80,16 +80,16 @@ def test_what_is_no_text_or_too_large_is_rejected(folder: Path) -> None:
         ((".", "--language", "pyton"), "python"),
     ],
 )
-def test_wrong_use_is_told_with_exit_code_2(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], told: str
+def test_wrong_use_is_reported_with_exit_code_2(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], message: str
 ) -> None:
     monkeypatch.chdir(folder)
     run = clones(*arguments)
     assert (run.code, run.out) == (2, [])
-    assert told in run.err
+    assert message in run.err
 
 
-def test_a_folder_without_sources_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_sources_is_reported(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("no code")
     run = clones(tmp_path)
     assert (run.code, "no sources of a known language" in run.err) == (2, True)

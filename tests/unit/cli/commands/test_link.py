@@ -1,4 +1,4 @@
-"""The command `link`, run as a stranger runs it: what goes in, what comes out, what ends it."""
+"""The command `link`, run as a user runs it: inputs, outputs, errors."""
 
 import csv
 import gzip
@@ -72,7 +72,7 @@ CHAIN = [
     {"id": "r", "born": "1980-01-02", "phone": 7},
     {"id": "s", "phone": "7", "given": "Zoe"},
 ]
-"""Each matches its neighbour, q and r with 0.9007, and nobody else: two others have nothing in common."""
+"""Each record matches its neighbour, q and r with 0.9007, and no other: two others have nothing in common."""
 
 
 @pytest.fixture
@@ -95,10 +95,10 @@ def lines(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-# -- what comes out
+# -- output
 
 
-def test_entities_are_told_with_their_members_and_golden_records(folder: Path) -> None:
+def test_entities_are_printed_with_their_members_and_golden_records(folder: Path) -> None:
     run = link(folder, "people.csv", "--profile", "p.toml")
     assert run.code == 0
     (entity,) = run.out
@@ -178,7 +178,7 @@ def test_guards_part_a_chain(folder: Path, options: list[str], found: list[set[s
     assert groups(run) == found
 
 
-def test_caps_are_told_with_their_rules_and_lifted(folder: Path) -> None:
+def test_caps_are_reported_with_their_rules_and_lifted(folder: Path) -> None:
     same = lines_of([{"id": str(n), "surname": "Lee", "given": "Ann"} for n in range(100)])
     capped = link(folder, "-", "--profile", "p.toml", stdin=same)
     assert re.search(
@@ -193,7 +193,7 @@ def test_caps_are_told_with_their_rules_and_lifted(folder: Path) -> None:
     assert len(lifted.out) == 4950
 
 
-# -- what goes in
+# -- input
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_every_format_gives_the_same_entities(folder: Path, name: str, content: 
     (folder / name).write_bytes(content)
     run = link(folder, name, "--profile", "p.toml")
     assert groups(run) == [{"1", "2", "3"}]
-    assert "aside" not in run.err
+    assert "rejected" not in run.err
 
 
 def test_of_several_files_each_is_a_source(folder: Path) -> None:
@@ -244,7 +244,7 @@ def test_a_later_record_replaces_and_a_deleted_one_is_gone(folder: Path, profile
     assert "\n1 deletes\n" in run.err
 
 
-def test_what_cannot_be_used_is_named_and_the_rest_goes_on(folder: Path) -> None:
+def test_unusable_records_are_reported_and_the_others_are_linked(folder: Path) -> None:
     rows = [
         "6,Ann,Smith,1980-01-02,soon", "7,Ann,Smith,1980-01-02,2999-01-01", "8,Ann", ",Ann,Smith,,",
     ]  # fmt: skip
@@ -286,7 +286,7 @@ def test_a_profile_that_has_learned_nothing_learns_from_the_files(folder: Path) 
     assert {one["measure"] for one in run.out} == {"fellegi-sunter"}
 
 
-def test_few_records_are_told_to_be_few_and_one_has_nothing_to_say(folder: Path) -> None:
+def test_few_records_are_warned_of_and_one_record_is_not(folder: Path) -> None:
     rows = [{"id": 1, "source": "a", "surname": "Lee"}, {"id": 2, "source": "b", "surname": "Lee", "given": "Ann"}]
     run = link(folder, "-", "--profile", "new.toml", "--matches", "-", stdin=lines_of(rows))
     assert "few records: the weights are unreliable" in run.err
@@ -295,7 +295,7 @@ def test_few_records_are_told_to_be_few_and_one_has_nothing_to_say(folder: Path)
     )
 
 
-# -- what ends it
+# -- errors
 
 
 @pytest.mark.parametrize(
@@ -320,7 +320,7 @@ def test_few_records_are_told_to_be_few_and_one_has_nothing_to_say(folder: Path)
         (["people.csv", "--profile", "p.toml", "--entities", "/dev/full"], 1, "No space left on device"),
     ],
 )
-def test_what_is_wrong_is_told_and_leaves_nothing_behind(
+def test_an_error_is_reported_and_leaves_no_file_behind(
     folder: Path, arguments: list[str], code: int, words: str
 ) -> None:
     (folder / "empty.csv").touch()

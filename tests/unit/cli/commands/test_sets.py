@@ -1,4 +1,4 @@
-"""`stream-lsh sets`: pairs as of every two compared, whatever form they come in; what cannot be used is named."""
+"""`stream-lsh sets`: pairs as of every two compared, in any input format; unusable lines are reported."""
 
 import gzip
 import json
@@ -25,7 +25,7 @@ def sets(*arguments: str | Path, stdin: bytes = b"") -> Run:
 
 
 def baskets(chance: random.Random, count: int = 150) -> Sets:
-    """Customers in threes who buy about the same, some of it several times."""
+    """Customers in groups of three with similar baskets, some items several times."""
     found = {}
     for number in range(0, count, 3):
         usual = [f"product {chance.randrange(2_000)}" for _ in range(chance.choice((4, 12, 30)))]
@@ -132,7 +132,7 @@ def test_containment_finds_small_sets_in_larger_ones(chance: random.Random) -> N
 
 
 @pytest.mark.parametrize("counts", [(), ("--counts",)])
-def test_swapped_the_items_are_compared_by_who_has_them(chance: random.Random, counts: tuple[str, ...]) -> None:
+def test_swapped_items_are_compared_by_their_sets(chance: random.Random, counts: tuple[str, ...]) -> None:
     of = baskets(chance, 60)
     options = ("--threshold", "0.7", "--max-candidates", "0", *counts)
     run = sets("-", "--swap", *options, stdin=as_lines(of))
@@ -140,7 +140,7 @@ def test_swapped_the_items_are_compared_by_who_has_them(chance: random.Random, c
     hold(run.pairs, all_pairs(turned(of), 0.7, bag_jaccard if counts else jaccard))
 
 
-def test_groups_are_what_pairs_connect(tmp_path: Path, chance: random.Random) -> None:
+def test_groups_are_the_connected_components_of_the_pairs(tmp_path: Path, chance: random.Random) -> None:
     run = sets("-", "--threshold", "0.6", "--clusters", tmp_path / "groups", stdin=as_lines(baskets(chance)))
     groups = [set(json.loads(line)["members"]) for line in (tmp_path / "groups").read_text().splitlines()]
     near: dict[str, set[str]] = {}
@@ -158,11 +158,11 @@ def test_groups_are_what_pairs_connect(tmp_path: Path, chance: random.Random) ->
     assert f"{len(groups)} clusters" in run.err
 
 
-def test_a_query_tells_whom_each_of_its_sets_matches_and_of_nobody_else(tmp_path: Path, chance: random.Random) -> None:
+def test_a_query_returns_the_matches_of_its_sets_only(tmp_path: Path, chance: random.Random) -> None:
     of, asked = baskets(chance), baskets(chance, 30)
     for name in [*asked][:20]:
         asked[name] = [item for item in of[name] if chance.random() < 0.9]
-    asked["nobody"] = ["nothing that anybody has"]
+    asked["alone"] = ["an item of no other set"]
     (tmp_path / "asked.csv").write_bytes(as_rows(asked))
     run = sets("-", "--threshold", "0.5", "--query", tmp_path / "asked.csv", "--separator", ";", stdin=as_lines(of))
     found = {(one["query"], one["id"]): one["similarity"] for one in run.out}
@@ -202,13 +202,13 @@ def test_fingerprints_are_found_many_against_many(chance: random.Random) -> None
     hold(run.pairs, true, GridScheme(1_000).promise(occupied=0.2, agreement=0.8))
 
 
-def test_what_cannot_be_used_is_named_counted_and_listed(tmp_path: Path) -> None:
+def test_unusable_rows_are_reported_counted_and_listed(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_bytes(b"id,item\na,x\na\nb,\n,x\nb,\xff\nb,x\n" + b"c," + b"y" * 1025 + b"\n")
-    run = sets(table, "--rejects", tmp_path / "aside")
+    run = sets(table, "--rejects", tmp_path / "rejected")
     assert run.pairs == {("a", "b"): 1.0}
-    aside = [json.loads(line) for line in (tmp_path / "aside").read_text().splitlines()]
-    assert [(one["file"], one["line"], one["reason"]) for one in aside] == [
+    rejected = [json.loads(line) for line in (tmp_path / "rejected").read_text().splitlines()]
+    assert [(one["file"], one["line"], one["reason"]) for one in rejected] == [
         (str(table), 3, "csv"), (str(table), 4, "items"), (str(table), 5, "id"), (str(table), 6, "utf8"),
         (str(table), 8, "items"),
     ]  # fmt: skip
@@ -228,7 +228,7 @@ def test_what_cannot_be_used_is_named_counted_and_listed(tmp_path: Path) -> None
         (["a"], "json"),
     ],
 )
-def test_lines_that_cannot_be_used_are_rejected(line: object, reason: str) -> None:
+def test_unusable_lines_are_rejected(line: object, reason: str) -> None:
     run = sets("-", stdin=as_lines({"a": ["1"]}) + lines_of([line]))
     assert run.code == 0
     assert f"-:2: rejected ({reason})" in run.err
@@ -274,7 +274,7 @@ def test_an_empty_file_has_no_sets(tmp_path: Path, content: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ((), "FILE"),
         (("no-such-file",), "there is no such file"),
@@ -297,9 +297,9 @@ def test_an_empty_file_has_no_sets(tmp_path: Path, content: str) -> None:
         (("t.csv", "--format", "npy"), "invalid choice"),
     ],
 )
-def test_wrong_use_is_told_with_exit_code_2(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
+def test_wrong_use_is_reported_with_exit_code_2(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     (tmp_path / "t.csv").write_text("id,item,n\na,x,1\n")
     run = stream_lsh("sets", *arguments, cwd=tmp_path)
     assert (run.code, run.out) == (2, [])
-    assert told in run.err
+    assert message in run.err
     assert [one.name for one in tmp_path.iterdir()] == ["t.csv"]

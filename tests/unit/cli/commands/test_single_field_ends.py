@@ -1,4 +1,4 @@
-"""What ends a run of `sets` and `neighbours`: damaged input, clashing outputs; more is in `test_ends`."""
+"""The ends of a run of `sets` and `neighbours`: damaged input, clashing outputs; more is in `test_ends`."""
 
 import os
 from pathlib import Path
@@ -25,7 +25,7 @@ def test_damaged_compressed_data_end_the_run(tmp_path: Path, command: list[str],
 
 @both
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--matches", "in.jsonl"], "is an input, and would be replaced"),
         (["--query", "q.jsonl", "--matches", "q.jsonl"], "is an input, and would be replaced"),
@@ -33,14 +33,14 @@ def test_damaged_compressed_data_end_the_run(tmp_path: Path, command: list[str],
         (["--matches", "no/such/folder"], "no/such/folder: cannot be written"),
     ],
 )
-def test_outputs_that_cannot_be_are_refused(
-    tmp_path: Path, command: list[str], lines: bytes, arguments: list[str], told: str
+def test_invalid_outputs_are_rejected(
+    tmp_path: Path, command: list[str], lines: bytes, arguments: list[str], message: str
 ) -> None:
     for name in ("in.jsonl", "q.jsonl"):
         (tmp_path / name).write_bytes(lines)
     run = stream_lsh(*command, "in.jsonl", *arguments, cwd=tmp_path)
     assert (run.code, run.out) == (2, [])
-    assert told in run.err
+    assert message in run.err
     assert (tmp_path / "in.jsonl").read_bytes() == lines
 
 

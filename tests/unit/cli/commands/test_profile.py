@@ -109,20 +109,22 @@ def test_a_profile_that_has_learned_is_shown_with_what_it_learned(
     assert "it has no weights yet" in second
 
 
-def test_all_mistakes_of_all_profiles_are_told_with_their_lines(
+def test_all_mistakes_of_all_profiles_are_reported_with_their_lines(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     Path("one.toml").write_text(bundled_text("products").replace('link = "link"', 'link = "lnk"') + "\nweight = 0\n")
     Path("two.toml").write_text("name = \n")
     assert main(["profile", "check", "one.toml", "people", "two.toml", "three"]) == 2
     out, err = capfd.readouterr()
-    told = err.removeprefix("stream-lsh: ").splitlines()
+    messages = err.removeprefix("stream-lsh: ").splitlines()
     line = bundled_text("products").splitlines().index('link = "link"') + 1
-    assert told[0].startswith(f"one.toml:{line}: link: got 'lnk', expected dedupe, link or both")
-    assert told[1].startswith("one.toml:")
-    assert "weight: got" in told[1]
-    assert any(one.startswith("two.toml:1: not TOML") for one in told)
-    assert told[-1].startswith("profile: got 'three', expected people, companies, products, bibliography or the path")
+    assert messages[0].startswith(f"one.toml:{line}: link: got 'lnk', expected dedupe, link or both")
+    assert messages[1].startswith("one.toml:")
+    assert "weight: got" in messages[1]
+    assert any(one.startswith("two.toml:1: not TOML") for one in messages)
+    assert messages[-1].startswith(
+        "profile: got 'three', expected people, companies, products, bibliography or the path"
+    )
     assert out == ""
 
 
@@ -139,7 +141,7 @@ def test_all_mistakes_of_all_profiles_are_told_with_their_lines(
         (["check"], 2, "required: FILE"),
     ],
 )
-def test_wrong_input_is_told(
+def test_wrong_input_is_reported(
     folder: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], code: int, message: str
 ) -> None:
     Path("empty.csv").touch()

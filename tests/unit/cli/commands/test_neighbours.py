@@ -100,7 +100,7 @@ def test_the_form_of_a_file_makes_no_difference(
     hold(distances(run), all_pairs(of, "cosine", 15), "cosine")
 
 
-def test_a_query_tells_all_within_the_distance_of_each_nearest_first(
+def test_a_query_returns_all_within_the_distance_of_each_nearest_first(
     tmp_path: Path, chance: np.random.Generator
 ) -> None:
     of = clouds("euclidean", chance, 120, 16)
@@ -137,13 +137,13 @@ def test_one_number_is_a_vector() -> None:
     assert distances(run) == {("a", "b"): 0.5}
 
 
-def test_what_cannot_be_used_is_named_counted_and_listed(tmp_path: Path) -> None:
+def test_unusable_rows_are_reported_counted_and_listed(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("id,x,y\na,1,0\nb,nan,1\nc,0,0\nd,one,1\ne,,1\nf,1\n,1,1\ng,1e60,1\nh,2,0\n")
-    run = neighbours(table, "--within", 5, "--rejects", tmp_path / "aside")
+    run = neighbours(table, "--within", 5, "--rejects", tmp_path / "rejected")
     assert distances(run) == {("a", "h"): 0.0}
-    aside = [json.loads(line) for line in (tmp_path / "aside").read_text().splitlines()]
-    assert [(one["file"], one["line"], one["reason"]) for one in aside] == [
+    rejected = [json.loads(line) for line in (tmp_path / "rejected").read_text().splitlines()]
+    assert [(one["file"], one["line"], one["reason"]) for one in rejected] == [
         (str(table), line, reason)
         for line, reason in ((3, "vector"), (4, "vector"), (5, "vector"), (6, "vector"), (7, "csv"), (8, "id"),
                              (9, "vector"))
@@ -160,7 +160,7 @@ def test_zeros_are_a_point_where_lengths_are_measured() -> None:
 
 
 @pytest.mark.parametrize(
-    ("vector", "told"),
+    ("vector", "message"),
     [
         (None, "got no `vector`"),
         ([1, 2, 3], "got 3 values as `vector`, expected 2"),
@@ -173,17 +173,17 @@ def test_zeros_are_a_point_where_lengths_are_measured() -> None:
     ],
 )
 @pytest.mark.parametrize("place", [0, 2])
-def test_lines_that_are_no_vector_of_the_dimension_are_rejected(vector: object, told: str, place: int) -> None:
+def test_lines_without_a_vector_of_the_dimension_are_rejected(vector: object, message: str, place: int) -> None:
     lines: list[Any] = [{"id": "a", "vector": [1, 0]}, {"id": "b", "vector": [2, 0]}]
     lines.insert(place, {"id": "x", "vector": vector})
     dimension = ("--dimension", 2) if place == 0 else ()
     run = neighbours("-", "--within", 5, *dimension, stdin=lines_of(lines))
     assert (run.code, distances(run)) == (0, {("a", "b"): 0.0})
     assert f"-:{place + 1}: rejected (vector): got" in run.err
-    assert told in run.err
+    assert message in run.err
 
 
-def test_a_line_that_is_no_vector_does_not_say_of_which_dimension_all_are() -> None:
+def test_a_rejected_line_does_not_determine_the_dimension() -> None:
     lines = [{"id": "x", "vector": vector} for vector in (None, ["x"], [], [0, 0, 0], [math.nan], 7)]
     run = neighbours("-", "--within", 5, stdin=lines_of(lines) + as_lines({"a": [1, 0], "b": [2, 0]}))
     assert distances(run) == {("a", "b"): 0.0}
@@ -198,7 +198,7 @@ def test_a_later_vector_replaces_the_one_of_its_id_and_a_deleted_one_is_gone() -
     assert neighbours("-", "--within", 5, stdin=lines_of([*lines, {"id": 2, "deleted": True}])).out == []
 
 
-def test_groups_are_told_where_they_are_wanted(tmp_path: Path) -> None:
+def test_groups_are_written_on_request(tmp_path: Path) -> None:
     of: Vectors = {"a": [0], "b": [1], "c": [2], "d": [9]}
     options = ("--measure", "euclidean", "--within", 1, "--clusters", tmp_path / "groups", "--matches", tmp_path / "m")
     run = neighbours("-", *options, stdin=as_lines(of))
@@ -228,14 +228,14 @@ def saved(array: npt.NDArray[Any]) -> bytes:
     [b"", b"no array", saved(np.ones((9, 9)))[:-5], saved(np.array([[1, "x"]], object)), saved(np.ones(3)),
      saved(np.array([["x"]])), saved(np.ones((2, 2), complex))],
 )  # fmt: skip
-def test_what_is_no_array_of_rows_of_numbers_ends_the_run(tmp_path: Path, content: bytes) -> None:
+def test_an_array_of_another_form_ends_the_run(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x.npy").write_bytes(content)
     run = neighbours(tmp_path / "x.npy", "--within", 5)
     assert (run.code, run.out) == (1, [])
     assert "x.npy: " in run.err
 
 
-def test_rows_of_an_array_that_cannot_be_used_are_rejected(tmp_path: Path) -> None:
+def test_unusable_rows_of_an_array_are_rejected(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.array([[1, 0], [np.nan, 1], [0, 0], [2, 0]]))
     run = neighbours(tmp_path / "x.npy", "--within", 5)
     assert distances(run) == {("0", "3"): 0.0}
@@ -243,7 +243,7 @@ def test_rows_of_an_array_that_cannot_be_used_are_rejected(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("--within", "5"), "required: FILE"),
         (("t.csv",), "required: --within"),
@@ -266,12 +266,12 @@ def test_rows_of_an_array_that_cannot_be_used_are_rejected(tmp_path: Path) -> No
         (("t.csv", "--within", "5", "--querry", "x"), "did you mean `--query`"),
     ],
 )
-def test_wrong_use_is_told_with_exit_code_2(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
+def test_wrong_use_is_reported_with_exit_code_2(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     (tmp_path / "t.csv").write_text("id,x,y\na,1,0\n")
     (tmp_path / "id.csv").write_text("id\na\n")
     run = neighbours(*arguments, cwd=tmp_path)
     assert (run.code, run.out) == (2, [])
-    assert told in run.err
+    assert message in run.err
 
 
 def test_options_are_those_of_the_library() -> None:

@@ -45,7 +45,7 @@ def test_pairs_and_groups_of_many_documents_are_those_of_dedup(tmp_path: Path, m
 
 
 def test_standard_input_columns_and_rejects_are_as_of_dedup(tmp_path: Path) -> None:
-    table = "id,body\n1,one two three four\n2,one two three four\n,nobody\n"
+    table = "id,body\n1,one two three four\n2,one two three four\n,no id\n"
     rejects = tmp_path / "rejects"
     options = ("--format", "csv", "--text-column", "body", "--strict", "--quiet")
     run = allpairs("-", *options, "--rejects", rejects, stdin=table.encode())
@@ -68,7 +68,7 @@ def test_standard_input_columns_and_rejects_are_as_of_dedup(tmp_path: Path) -> N
         (["docs.jsonl", "--matches", "x", "--clusters", "x"], "two outputs cannot be one file"),
     ],
 )
-def test_wrong_use_is_told_and_ends_with_2(file: Path, arguments: list[str], words: str) -> None:
+def test_wrong_use_is_reported_and_ends_with_2(file: Path, arguments: list[str], words: str) -> None:
     run = stream_lsh("allpairs", *arguments, cwd=file.parent)
     assert (run.code, run.out) == (2, [])
     assert words in run.err

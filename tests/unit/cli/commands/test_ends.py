@@ -1,4 +1,4 @@
-"""What ends the runs of all commands that read documents: a full disk, a reader that has had enough, a signal."""
+"""The ends of the runs of all commands that read documents: a full disk, a closed pipe, a signal."""
 
 import fcntl
 import json
@@ -14,8 +14,8 @@ from typing import IO
 import pytest
 
 from tests.unit.applications.test_duplicate_code import RENAMED, TOTAL
+from tests.unit.cli.commands.test_link import PROFILE, UNLEARNED, people
 from tests.unit.cli.runs import OTHER, STORY, a_few_thousand, lines_of, stream_lsh
-from tests.unit.cli.test_link import PROFILE, UNLEARNED, people
 
 COPIES = [str(number) for number in range(200)]
 CONTENTS = {
@@ -40,7 +40,7 @@ INPUTS = {
     "link endless --profile p.toml": people(),
     "link endless --profile new.toml": people(),
 }
-"""What is fed to commands that are interrupted."""
+"""The input of commands that are interrupted."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""`stream-lsh train`: what is learned from files, what is told of it, and what wrong input comes to."""
+"""`stream-lsh train`: learning from files, the report, and wrong input."""
 
 import json
 import random
@@ -95,7 +95,7 @@ def test_labels_give_m_by_counting(people: Path, capfd: pytest.CaptureFixture[st
     assert profile.comparisons[1].u[0] == pytest.approx((day + 0.5) / (179_400 + 1), rel=0.1)
 
 
-def test_json_tells_all_of_it_on_standard_output(people: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_json_is_printed_in_full_on_standard_output(people: Path, capfd: pytest.CaptureFixture[str]) -> None:
     arguments = ["train", "people.csv", "--profile", "p.toml", "--json", "--labels", "same.csv"]
     assert main(arguments) == 2
     assert "got --json without --output" in capfd.readouterr().err
@@ -165,7 +165,7 @@ def test_labels_that_do_not_do_are_refused(
         (["people.csv", "--profile", "p.toml", "--label", "x"], 2, "did you mean `--labels`?"),
     ],
 )
-def test_wrong_input_is_told_and_nothing_is_written(
+def test_wrong_input_is_reported_and_no_file_is_written(
     people: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], code: int, message: str
 ) -> None:
     (people / "empty.csv").touch()
@@ -180,17 +180,15 @@ def test_wrong_input_is_told_and_nothing_is_written(
     assert not list(people.glob(".*.part"))
 
 
-def test_a_profile_with_three_mistakes_has_all_of_them_told(people: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_all_three_mistakes_of_a_profile_are_reported(people: Path, capfd: pytest.CaptureFixture[str]) -> None:
     text = PROFILE.replace('"surname", "born"', '"sirname"').replace('type = "date"', 'type = "day"')
     (people / "p.toml").write_text(text.replace('"exact"', '"exakt"', 1))
     assert main(["train", "people.csv", "--profile", "p.toml"]) == 2
-    told = capfd.readouterr().err.removeprefix("stream-lsh: ").splitlines()
-    assert [line.split(": ")[0] for line in told] == ["p.toml:2", "p.toml:10", "p.toml:17"]
+    messages = capfd.readouterr().err.removeprefix("stream-lsh: ").splitlines()
+    assert [line.split(": ")[0] for line in messages] == ["p.toml:2", "p.toml:10", "p.toml:17"]
 
 
-def test_lines_that_cannot_be_used_are_counted_and_strict_is_exit_code_1(
-    people: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_unusable_lines_are_counted_and_strict_is_exit_code_1(people: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with (people / "people.csv").open("a") as file:
         file.write("x\n1a,Other,1999-09-09\n")
     train = ["train", "people.csv", "--profile", "p.toml", "--output", "x.toml", "--rejects", "rejects.jsonl"]
@@ -205,7 +203,7 @@ def test_lines_that_cannot_be_used_are_counted_and_strict_is_exit_code_1(
 
 @pytest.mark.parametrize("command", [["train", "people.csv", "--profile", "people"], ["profile", "show", "people"]])
 @pytest.mark.parametrize("library", ["rapidfuzz", "jellyfish"])
-def test_without_the_extra_it_is_said_what_to_install(people: Path, library: str, command: list[str]) -> None:
+def test_a_missing_extra_is_reported_with_what_to_install(people: Path, library: str, command: list[str]) -> None:
     run = f"from stream_lsh.cli.main import main; sys.exit(main({command!r}))"
     code = f"import sys; sys.modules[{library!r}] = None; {run}"
     done = subprocess.run([sys.executable, "-c", code], cwd=people, capture_output=True, text=True, check=False)  # noqa: S603

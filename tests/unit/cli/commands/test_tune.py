@@ -1,4 +1,4 @@
-"""`stream-lsh tune`: what it chooses, how it says so, and what it refuses."""
+"""`stream-lsh tune`: its choice, its report, and the options that it rejects."""
 
 import json
 import os
@@ -62,14 +62,18 @@ WORDS = ("--shingles", "word:1")
 
 def test_without_files_the_theory_chooses_what_the_solver_does() -> None:
     for threshold in (0.5, 0.8, 0.9):
-        told, chosen = tune_json("--threshold", str(threshold)), choose_banding(threshold)
-        assert (told["chosen"]["bands"], told["chosen"]["rows"]) == (chosen.bands, chosen.rows)
-        assert told["chosen"]["recall"] == chosen.probability_at_threshold
-        assert (told["corpus"], told["chosen"]["true_candidates"], told["chosen"]["mean_recall"]) == (None, None, None)
+        report, chosen = tune_json("--threshold", str(threshold)), choose_banding(threshold)
+        assert (report["chosen"]["bands"], report["chosen"]["rows"]) == (chosen.bands, chosen.rows)
+        assert report["chosen"]["recall"] == chosen.probability_at_threshold
+        assert (report["corpus"], report["chosen"]["true_candidates"], report["chosen"]["mean_recall"]) == (
+            None,
+            None,
+            None,
+        )
 
 
-def test_the_choice_is_explained_to_people() -> None:
-    said = tune_text()
+def test_the_text_explains_the_choice() -> None:
+    text = tune_text()
     for part in (
         "16 bands of 6 rows: 96 of 128 slots; a pair of similarity 0.8 is found with probability 0.9923",
         "Reason: it has the fewest false candidates of all bandings with a recall of 0.99.",
@@ -80,43 +84,43 @@ def test_the_choice_is_explained_to_people() -> None:
         "`stream-lsh tune FILE...` estimates the candidates of your documents.",
         "  bands = 16\n  rows = 6\n",
     ):
-        assert part in said
-    assert max(map(len, said.splitlines())) <= 100
+        assert part in text
+    assert max(map(len, text.splitlines())) <= 100
 
 
-def test_alternatives_come_by_rows_and_say_whether_they_reach_the_recall() -> None:
-    told = tune_json("--recall", "0.95", "--slots", "64")
-    rows = [one["rows"] for one in told["alternatives"]]
+def test_alternatives_come_by_rows_and_show_whether_they_reach_the_recall() -> None:
+    report = tune_json("--recall", "0.95", "--slots", "64")
+    rows = [one["rows"] for one in report["alternatives"]]
     assert rows == sorted(set(rows))
-    assert told["chosen"] in told["alternatives"]
-    for one in told["alternatives"]:
+    assert report["chosen"] in report["alternatives"]
+    for one in report["alternatives"]:
         assert one["feasible"] == (one["recall"] >= 0.949)
         assert one["slots_used"] == one["bands"] * one["rows"] <= 64
-    assert {one["feasible"] for one in told["alternatives"]} == {True, False}
+    assert {one["feasible"] for one in report["alternatives"]} == {True, False}
 
 
 def test_of_containment_the_bands_see_the_least_jaccard_similarity() -> None:
-    told = tune_json("--measure", "containment", "--size-ratio", "1.5")
-    assert (told["measure"], told["size_ratio"], round(told["jaccard"], 3)) == ("containment", 1.5, 0.471)
-    assert (told["chosen"]["bands"], told["chosen"]["rows"]) == (42, 3)
+    report = tune_json("--measure", "containment", "--size-ratio", "1.5")
+    assert (report["measure"], report["size_ratio"], round(report["jaccard"], 3)) == ("containment", 1.5, 0.471)
+    assert (report["chosen"]["bands"], report["chosen"]["rows"]) == (42, 3)
     assert "a containment of 0.8 is a Jaccard similarity of 0.3636 or more" in " ".join(
         tune_text("--measure", "containment").split()
     )
 
 
 def test_weights_choose_by_the_areas_and_promise_nothing() -> None:
-    told = tune_json("--weights", "1:1")
-    assert (told["chosen"]["bands"], told["chosen"]["rows"], told["weights"]) == (9, 13, [1, 1])
-    said = tune_text("--weights", "1:1")
-    assert "No recall is guaranteed." in said
-    assert re.search(r"^> +9 +13 ", said, re.MULTILINE)
+    report = tune_json("--weights", "1:1")
+    assert (report["chosen"]["bands"], report["chosen"]["rows"], report["weights"]) == (9, 13, [1, 1])
+    text = tune_text("--weights", "1:1")
+    assert "No recall is guaranteed." in text
+    assert re.search(r"^> +9 +13 ", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
     "arguments",
     [(), ("--threshold", "0.7"), ("--weights", "3:1"), ("--measure", "containment"), ("--slots", "300", *WORDS)],
 )
-def test_the_keys_that_are_told_are_a_pipeline_with_these_bands(arguments: tuple[str, ...]) -> None:
+def test_the_printed_keys_configure_a_pipeline_with_these_bands(arguments: tuple[str, ...]) -> None:
     lines = tune_text(*arguments).partition("For a pipeline:\n")[2]
     chosen = tune_json(*arguments)["chosen"]
     (pipeline,) = parse(f'[[pipeline]]\nsource = "documents"\n{lines}', "c.toml", {}).pipelines
@@ -129,16 +133,16 @@ def test_the_keys_that_are_told_are_a_pipeline_with_these_bands(arguments: tuple
 
 
 def test_candidates_are_those_that_dedup_counts(file: Path) -> None:
-    told = tune_json(file, *WORDS)
+    report = tune_json(file, *WORDS)
     counted = re.search(r"300 documents, ([\d,]+) candidates", dedup(file, *WORDS, "--max-candidates", "0").err)
     assert counted is not None
     candidates = int(counted[1].replace(",", ""))
     assert candidates > 200
-    assert told["corpus"]["candidates_per_document_of_seed_1"] == pytest.approx(candidates / 300)
-    expected = told["chosen"]["false_candidates"] + told["chosen"]["true_candidates"]
+    assert report["corpus"]["candidates_per_document_of_seed_1"] == pytest.approx(candidates / 300)
+    expected = report["chosen"]["false_candidates"] + report["chosen"]["true_candidates"]
     assert expected == pytest.approx(candidates / 300, rel=0.4)  # one choice of hash functions of many
-    assert told["corpus"]["matches_per_document"] == pytest.approx(0.1, abs=0.03)
-    assert told["chosen"]["mean_recall"] > 0.99
+    assert report["corpus"]["matches_per_document"] == pytest.approx(0.1, abs=0.03)
+    assert report["chosen"]["mean_recall"] > 0.99
 
 
 def test_more_documents_have_more_candidates_each(file: Path) -> None:
@@ -146,22 +150,22 @@ def test_more_documents_have_more_candidates_each(file: Path) -> None:
     for key in ("false_candidates", "true_candidates"):
         assert many["chosen"][key] == pytest.approx(200 * few["chosen"][key])
     assert (many["corpus"]["documents"], many["corpus"]["sampled"]) == (59_801, 300)
-    said = " ".join(tune_text(file, *WORDS, "--documents", "59801").split())
-    assert "59,801 documents, of which 300 were examined (a sample)" in said
-    assert "- a threshold higher by 0.1 leaves" in said
-    assert "- a recall of 0.95 leaves" in said
+    text = " ".join(tune_text(file, *WORDS, "--documents", "59801").split())
+    assert "59,801 documents, of which 300 were examined (a sample)" in text
+    assert "- a threshold higher by 0.1 leaves" in text
+    assert "- a recall of 0.95 leaves" in text
 
 
-def test_few_candidates_ask_for_no_change(file: Path) -> None:
-    said = tune_text(file, *WORDS)
-    assert "300 documents, of which 300 were examined (all)" in said
-    assert "other settings would save little" in said
+def test_few_candidates_need_no_change(file: Path) -> None:
+    text = tune_text(file, *WORDS)
+    assert "300 documents, of which 300 were examined (all)" in text
+    assert "other settings would save little" in text
 
 
-def test_a_sample_knows_how_many_there_are(file: Path) -> None:
-    told = tune_json(file, *WORDS, "--sample", "100")
-    assert told["corpus"]["sampled"] == 100
-    assert told["corpus"]["documents"] == pytest.approx(300, rel=0.4)  # four times the error of 1 / sqrt(100)
+def test_a_sample_estimates_the_number_of_documents(file: Path) -> None:
+    report = tune_json(file, *WORDS, "--sample", "100")
+    assert report["corpus"]["sampled"] == 100
+    assert report["corpus"]["documents"] == pytest.approx(300, rel=0.4)  # four times the error of 1 / sqrt(100)
 
 
 def test_inputs_are_those_of_dedup(file: Path, tmp_path: Path) -> None:
@@ -172,7 +176,7 @@ def test_inputs_are_those_of_dedup(file: Path, tmp_path: Path) -> None:
     assert tune_json("-", stdin=LINES)["corpus"]["sampled"] == 3
 
 
-def test_what_is_rejected_is_named_and_the_others_count(tmp_path: Path) -> None:
+def test_rejected_documents_are_reported_and_the_others_count(tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_bytes(b"no json\n" + LINES)
     run = stream_lsh("tune", tmp_path / "d.jsonl", "--json")
     assert (run.code, run.out[0]["corpus"]["sampled"]) == (0, 3)
@@ -183,7 +187,7 @@ def test_what_is_rejected_is_named_and_the_others_count(tmp_path: Path) -> None:
 # -- the sample
 
 
-def test_of_a_sample_no_order_and_no_repetition_matters(seed: int) -> None:
+def test_a_sample_does_not_depend_on_order_and_repetition(seed: int) -> None:
     rng = random.Random(seed)
     documents = [Document(str(n), f"text {n}") for n in range(500)]
     one, other = Sample(50), Sample(50)
@@ -196,7 +200,7 @@ def test_of_a_sample_no_order_and_no_repetition_matters(seed: int) -> None:
     assert one.documents == pytest.approx(500, rel=0.6)  # four times 1 / sqrt(50)
 
 
-def test_what_is_deleted_or_replaced_is_so_in_the_sample() -> None:
+def test_deleted_and_replaced_documents_are_not_in_the_sample() -> None:
     sample = Sample(10)
     sample.take([Document("a", "old"), Document("b", "gone"), Document("a", "new"), Document("b", None)])
     sample.take([Document("\udcff", "a name that is not UTF-8")])
@@ -251,7 +255,7 @@ def test_plain_characters_stand_where_there_are_no_others(env: dict[str, str], e
 # -- pictures
 
 
-def test_a_picture_is_drawn_beside_the_words(file: Path, tmp_path: Path) -> None:
+def test_a_picture_is_drawn_beside_the_text(file: Path, tmp_path: Path) -> None:
     assert tune_json("--picture", tmp_path / "a.png")["chosen"]["bands"] == 16
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert "all pairs" not in (tmp_path / "a.png").read_bytes().decode("latin-1")
@@ -272,7 +276,7 @@ def test_without_matplotlib_the_extra_is_named_before_anything_is_read(tmp_path:
     assert os.listdir(tmp_path) == []
 
 
-# -- what is refused
+# -- rejected options
 
 
 EMPTY = "got {} documents with shingles, expected two or more: there are no pairs to learn from"

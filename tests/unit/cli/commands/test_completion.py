@@ -1,4 +1,4 @@
-"""The command `completion`: the script of each shell knows every command and its options."""
+"""The command `completion`: the script of each shell has every command and its options."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""`--method exact`: what the commands find with it, and what they refuse beside it."""
+"""`--method exact`: the matches that the commands find with it, and the options that they reject beside it."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def test_the_documents_of_the_other_tests_give_their_pairs() -> None:
 
 
 @pytest.mark.parametrize("command", ["dedup", "news", "mirrors"])
-def test_what_only_bands_use_is_refused_beside_it(command: str) -> None:
+def test_options_of_bands_are_rejected_beside_it(command: str) -> None:
     options = ("--method", "exact", "--recall", "0.5", "--max-candidates", "7")
     refused = stream_lsh(command, "-", *options, stdin=lines_of(DOCUMENTS))
     assert (refused.code, refused.out) == (2, [])
@@ -39,5 +39,5 @@ def test_news_and_mirrors_take_it_too() -> None:
     for command in ("news", "mirrors"):
         found = stream_lsh(command, "-", "--method", "exact", "--min-characters", "0", "--json", stdin=copies)
         assert found.code == 0, found.err
-    told = stream_lsh("news", "-", "--method", "exact", "--min-characters", "0", "--json", stdin=copies).out
-    assert len(told) == 1, json.dumps(told)
+    stories = stream_lsh("news", "-", "--method", "exact", "--min-characters", "0", "--json", stdin=copies).out
+    assert len(stories) == 1, json.dumps(stories)

@@ -15,7 +15,7 @@ FACTS = (
     "The council met on Monday and voted to repair the old bridge before winter comes, after a debate in which nine of "
     "the eleven members spoke. Engineers had warned in spring that two of the four piers were not safe for lorries."
 )
-MORE = "The work is to cost four million and to last until March, said the mayor, who hopes for help from the region."
+MORE = "The work is to cost four million and to last until March, held the mayor, who hopes for help from the region."
 PAGE = (
     '<html><head><title>Old bridge will be repaired</title><meta property="article:published_time" '
     'content="2026-03-01T07:00:00Z"></head><body><nav>Home News Sport</nav><article><p>{}</p></article></body></html>'
@@ -59,7 +59,7 @@ def test_a_folder_of_articles_shows_its_stories(articles: Path) -> None:
     ]
 
 
-def test_a_line_of_json_says_what_a_message_of_clusters_says(articles: Path) -> None:
+def test_a_line_of_json_has_the_fields_of_a_message_of_clusters(articles: Path) -> None:
     run = stream_lsh("news", articles, "--json")
     seven = EIGHT_MS - HOUR_MS
     assert run.out == [
@@ -104,7 +104,7 @@ def test_pairs_that_are_further_apart_than_three_days_are_none(articles: Path) -
     assert story["first"]["id"] == "agency/bridge.txt"
 
 
-def test_json_lines_and_csv_say_title_outlet_and_address(tmp_path: Path) -> None:
+def test_json_lines_and_csv_have_title_outlet_and_address(tmp_path: Path) -> None:
     lines = [
         {"id": 1, "text": FACTS, "time": as_iso(5), "title": "First", "source": "Agency"},
         {"id": 2, "text": f"<p>{FACTS}</p>", "time": as_iso(9), "url": "https://www.herald.example/1"},
@@ -132,16 +132,16 @@ def test_json_lines_and_csv_say_title_outlet_and_address(tmp_path: Path) -> None
     assert same == story
 
 
-def test_what_a_title_holds_does_not_reach_the_terminal(tmp_path: Path) -> None:
+def test_control_characters_of_a_title_are_escaped(tmp_path: Path) -> None:
     path = tmp_path / "articles.jsonl"
     lines = [{"id": id, "text": FACTS, "title": "\x1b[2Jgone", "source": f"\x9b{id}"} for id in "ab"]
     path.write_bytes(lines_of(lines))
-    told = "\n".join(shown(path))
-    assert told.replace("\n", "").isprintable()
-    assert told.startswith(r"\x1b[2Jgone")
+    printed = "\n".join(shown(path))
+    assert printed.replace("\n", "").isprintable()
+    assert printed.startswith(r"\x1b[2Jgone")
 
 
-def test_text_needs_no_library_for_html_and_a_page_says_which(articles: Path) -> None:
+def test_text_needs_no_library_for_html_and_a_page_names_the_missing_one(articles: Path) -> None:
     without = (
         "import sys; sys.modules['resiliparse'] = None; from stream_lsh.cli.main import main; "
         "sys.exit(main(sys.argv[1:]))"

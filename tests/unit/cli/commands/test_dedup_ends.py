@@ -1,4 +1,4 @@
-"""What ends a run of `dedup`: damaged input, wrong use, a signal to several processes; more is in `test_ends`."""
+"""The ends of a run of `dedup`: damaged input, wrong use, a signal to several processes; more is in `test_ends`."""
 
 import gzip
 import os
@@ -64,7 +64,7 @@ def test_damaged_compressed_data_end_the_run(tmp_path: Path, jobs: str, name: st
         (["docs.csv"], "got no column 'text', there are 'id', 'body': name it with --text-column"),
     ],
 )
-def test_wrong_use_is_told_and_ends_with_2(file: Path, arguments: list[str], words: str) -> None:
+def test_wrong_use_is_reported_and_ends_with_2(file: Path, arguments: list[str], words: str) -> None:
     (file.parent / "docs.csv").write_text("id,body\n1,x\n")
     run = dedup(*arguments, cwd=file.parent)
     assert (run.code, run.out) == (2, [])

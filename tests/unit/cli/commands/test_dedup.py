@@ -1,4 +1,4 @@
-"""The command `dedup`, run as a stranger runs it: what goes in, what comes out, what is rejected."""
+"""The command `dedup`, run as a user runs it: inputs, outputs, rejected documents."""
 
 import gzip
 import json
@@ -32,7 +32,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-# -- what comes out
+# -- output
 
 
 def test_a_match_line_is_the_public_one_and_a_cluster_line_names_its_members(file: Path, tmp_path: Path) -> None:
@@ -49,13 +49,13 @@ def test_a_match_line_is_the_public_one_and_a_cluster_line_names_its_members(fil
     assert sorted(os.listdir(tmp_path)) == ["clusters.jsonl", "docs.jsonl"]
 
 
-def test_matches_go_to_a_file_if_one_is_named_and_quiet_says_nothing(file: Path, tmp_path: Path) -> None:
+def test_matches_go_to_a_named_file_and_quiet_prints_nothing(file: Path, tmp_path: Path) -> None:
     run = dedup(file, *LOW, "--matches", tmp_path / "m.jsonl", "--quiet")
     assert (run.code, run.out, run.err) == (0, [], "")
     assert json.loads((tmp_path / "m.jsonl").read_text())["left"] == "a"
 
 
-def test_the_number_of_jobs_does_not_change_the_answer(tmp_path: Path) -> None:
+def test_the_number_of_jobs_does_not_change_the_result(tmp_path: Path) -> None:
     path = tmp_path / "docs.jsonl.gz"
     path.write_bytes(gzip.compress(a_few_thousand()))
     reference, *others = (
@@ -67,7 +67,7 @@ def test_the_number_of_jobs_does_not_change_the_answer(tmp_path: Path) -> None:
         assert (tmp_path / f"clusters {jobs}").read_bytes() == (tmp_path / "clusters 1").read_bytes()
 
 
-# -- what goes in
+# -- input
 
 
 CSV_TEXT = f'more,text,id,time\r\n1,"{STORY}",a,1970-01-01T00:00:01\r\n2,"{EDITED}\n",b,\r\n'
@@ -94,7 +94,7 @@ def test_every_format_gives_the_same_pairs(tmp_path: Path, name: str, content: b
     run = dedup(tmp_path / name, *LOW, "--jobs", jobs)
     assert (run.code, run.pairs) == (0, EXPECTED)
     assert "3 documents" in run.err
-    assert "aside" not in run.err
+    assert "rejected" not in run.err
 
 
 def test_a_folder_is_read_with_relative_paths_as_ids(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_an_id_that_comes_again_replaces_and_a_delete_deletes() -> None:
     assert "1 deletes" in run.err
 
 
-def test_containment_finds_an_excerpt_and_says_who_is_contained_in_whom() -> None:
+def test_containment_finds_an_excerpt_and_reports_the_direction() -> None:
     words = STORY.split()
     lines = lines_of([{"id": "all", "text": STORY}, {"id": "part", "text": " ".join(words[: len(words) // 2 + 2])}])
     assert dedup("-", stdin=lines).out == []
@@ -153,7 +153,7 @@ def test_containment_finds_an_excerpt_and_says_who_is_contained_in_whom() -> Non
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--size-ratio", "3"], "--size-ratio: got 3, expected none, as the measure is jaccard: only containment uses"),
         (
@@ -164,10 +164,10 @@ def test_containment_finds_an_excerpt_and_says_who_is_contained_in_whom() -> Non
         (["--measure", "cosine"], "'cosine'"),
     ],
 )
-def test_a_measure_that_cannot_be_is_refused(options: list[str], said: str) -> None:
+def test_an_invalid_measure_is_rejected(options: list[str], message: str) -> None:
     run = dedup("-", *options, stdin=LINES)
     assert run.code == 2
-    assert said in run.err
+    assert message in run.err
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_guards_part_a_chain(option: list[str], groups: list[list[str]], tmp_pat
     assert [json.loads(line)["members"] for line in (tmp_path / "c").read_text().splitlines()] == groups
 
 
-def test_a_guard_that_says_nothing_is_refused() -> None:
+def test_a_guard_without_effect_is_rejected() -> None:
     run = dedup("-", "--representative-similarity", "0.5", stdin=LINES)
     assert run.code == 2
     assert "--representative-similarity: got 0.5, expected at least the threshold, 0.8: no pair is below it" in run.err
@@ -204,7 +204,7 @@ def test_the_retention_parts_what_is_far_apart_and_keeps_what_was_found(tmp_path
     assert clusters == [{"cluster": "0", "members": ["1", "0"]}, {"cluster": "40", "members": ["42", "41", "40"]}]
 
 
-def test_caps_are_told_and_lifted(tmp_path: Path) -> None:
+def test_caps_are_reported_and_lifted(tmp_path: Path) -> None:
     documents = lines_of([{"id": str(n), "text": f"{STORY} number {n}"} for n in range(100)])
     capped = dedup("-", stdin=documents)
     assert "capped:" in capped.err
@@ -214,7 +214,7 @@ def test_caps_are_told_and_lifted(tmp_path: Path) -> None:
     assert len(lifted.out) == 4950
 
 
-# -- what is rejected
+# -- rejected documents
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_caps_are_told_and_lifted(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_line_that_cannot_be_used_is_named_and_the_run_goes_on(
+def test_an_unusable_line_is_reported_and_the_run_continues(
     tmp_path: Path, line: bytes, reason: str, jobs: str
 ) -> None:
     path, rejects = tmp_path / "docs.jsonl", tmp_path / "rejects.jsonl"
@@ -267,10 +267,10 @@ def test_a_large_text_is_taken_if_the_limit_is_raised() -> None:
     documents = lines_of([{"id": str(n), "text": text} for n, text in enumerate(texts)])
     run = dedup("-", "--max-bytes", "30_000_000", "--threshold", "0.1", stdin=documents)
     assert len(run.out) == 1
-    assert "aside" not in run.err
+    assert "rejected" not in run.err
 
 
-def test_what_is_odd_and_can_be_used_is_used() -> None:
+def test_unusual_but_valid_documents_are_used() -> None:
     documents = [
         {"id": "nul", "text": STORY.replace(" ", " \0 ")},
         {"id": "nul2", "text": STORY.replace(" ", " \0 ")},
@@ -284,7 +284,7 @@ def test_what_is_odd_and_can_be_used_is_used() -> None:
     run = dedup("-", stdin=lines_of(documents))
     assert run.code == 0
     assert run.pairs == {("nul", "nul2"): 1.0, ("surrogate", "surrogate2"): 1.0, ("7", "8"): 1.0}
-    assert "aside" not in run.err
+    assert "rejected" not in run.err
 
 
 @pytest.mark.parametrize(
@@ -297,7 +297,7 @@ def test_what_is_odd_and_can_be_used_is_used() -> None:
         (b"1," + b"word " * 200_000 + b",x,", "size"),
     ],
 )
-def test_a_row_that_cannot_be_used_is_named_and_the_run_goes_on(tmp_path: Path, row: bytes, reason: str) -> None:
+def test_an_unusable_row_is_reported_and_the_run_continues(tmp_path: Path, row: bytes, reason: str) -> None:
     path = tmp_path / "docs.csv"
     path.write_bytes(CSV + row + b"\r\n")
     run = dedup(path, *LOW)
@@ -305,7 +305,7 @@ def test_a_row_that_cannot_be_used_is_named_and_the_run_goes_on(tmp_path: Path, 
     assert f"{path}:6: rejected ({reason}): got " in run.err
 
 
-def test_a_file_of_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+def test_an_unusable_file_of_a_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_bytes(b"\xff\xff")
     (tmp_path / "bad.gz").write_bytes(gzip.compress(b"text" * 100)[:-20])
     (tmp_path / "large.txt").write_bytes(b"x" * 600_000)
