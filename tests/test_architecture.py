@@ -358,7 +358,7 @@ def test_a_cycle_is_found(sources: list[str], cycle: str) -> None:
     assert import_cycles(named) == {frozenset(f"p.{letter}" for letter in cycle)}
 
 
-def test_modules_that_only_share_what_they_import_are_no_cycle() -> None:
+def test_modules_that_only_share_imports_are_no_cycle() -> None:
     assert import_cycles({"p.a": "import p.b, p.c", "p.b": "import p.c", "p.c": "import os, p.d"}) == set()
 
 
@@ -517,5 +517,5 @@ def test_a_breach_is_found(module: str, source: str, breach: str) -> None:
         ("stream_lsh.ledger.decisions", "if known is not None:\n    pass"),
     ],
 )
-def test_what_is_allowed_is_no_breach(module: str, source: str) -> None:
+def test_allowed_sources_have_no_breach(module: str, source: str) -> None:
     assert breaches(module, source) == []

@@ -207,7 +207,7 @@ def test_every_message_and_every_property_of_vectors_is_published(seen_of_vector
     assert seen.values == expected.values
 
 
-def test_what_is_not_described_is_noticed() -> None:
+def test_undescribed_messages_are_detected() -> None:
     right = b'{"cluster":"a","time":5}'
     Seen().take("members", b"b", right, {"app_id": b"x"})
     for key, value, headers in (

@@ -71,7 +71,7 @@ def test_compose_has_two_workers_a_feeder_and_a_tail() -> None:
     assert 2 == workers <= partitions
 
 
-def test_whatever_ends_with_an_error_is_started_again() -> None:
+def test_services_that_end_with_an_error_restart() -> None:
     assert {service["restart"] for service in SERVICES.values()} == {"on-failure"}
 
 
@@ -150,14 +150,14 @@ def test_nothing_is_built_in_the_last_stage() -> None:
     assert copied.text.startswith(f"--from={of(BUILD, 'FROM')[0].text.split(' AS ')[1]} ")
 
 
-def test_the_image_has_what_any_pipeline_can_ask_for() -> None:
+def test_the_image_has_the_libraries_of_all_pipelines() -> None:
     (script,) = of(BUILD, "RUN")
     (extras,) = re.findall(r"\.whl\)\[([\w,]+)\]", script.text)
     assert extras.split(",") == ["allpairs", "code", "embedded", "html", "parquet", "plots", "records", "stem"]
     assert set(extras.split(",")) <= PROJECT["optional-dependencies"].keys()
 
 
-def test_the_extra_for_records_is_what_records_need() -> None:
+def test_the_extra_for_records_has_the_libraries_of_records() -> None:
     libraries = (ROOT / "stream_lsh" / "records" / "libraries.py").read_text(encoding="utf-8")
     needed = {re.split("[>=<]", one)[0] for one in PROJECT["optional-dependencies"]["records"]}
     assert needed == set(re.findall(r"^ +import (\w+)", libraries, re.MULTILINE))

@@ -177,7 +177,7 @@ def test_python_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @every_document
-def test_sessions_print_what_is_shown(path: Path, tmp_path: Path) -> None:
+def test_sessions_print_the_shown_output(path: Path, tmp_path: Path) -> None:
     assert console_problems(path.read_text(encoding="utf-8"), tmp_path) == []
 
 
@@ -263,7 +263,7 @@ def target_problems(text: str) -> Iterator[str]:
             yield from (f"there is no target {word}" for word in words[1:] if word.isalpha() and word not in targets)
 
 
-def test_the_configurations_of_a_newcomer_are_one_and_have_what_the_first_program_reads() -> None:
+def test_the_configurations_for_newcomers_are_one_with_the_settings_of_the_first_program() -> None:
     kafka, consuming = ((ROOT / "docs" / "guides" / name).read_text(encoding="utf-8") for name in FIRST_GUIDES)
     (shown,) = re.findall(r"^cat > news.toml <<'END'\n(.*?)^END$", README, re.MULTILINE | re.DOTALL)
     assert shown == next(block.text for block in blocks(kafka) if block.language == "toml")

@@ -17,7 +17,7 @@ pytestmark = [
 _SEED = 2
 
 
-def test_a_seed_decides_what_happens_and_a_round_has_every_kind() -> None:
+def test_a_seed_determines_the_schedule_and_a_round_has_every_kind() -> None:
     one, other = (plan(7, FAULTS, (5.0, 10.0), 60.0) for _ in range(2))
     first = [next(one) for _ in FAULTS]
     assert first == [next(other) for _ in FAULTS]
@@ -26,7 +26,7 @@ def test_a_seed_decides_what_happens_and_a_round_has_every_kind() -> None:
 
 
 @pytest.mark.timeout(900)
-def test_two_workers_lose_nothing_whatever_happens_to_them_and_to_the_brokers(data_dir: Path) -> None:
+def test_two_workers_lose_nothing_under_faults_of_workers_and_brokers(data_dir: Path) -> None:
     settings = Settings(seed=_SEED, documents=5_000, seconds=60.0, data_dir=data_dir, gap_s=(2.0, 5.0), down_s=15.0)
     outcome = asyncio.run(run(settings))
     assert set(outcome.happened) == {fault.kind for fault in FAULTS}

@@ -45,7 +45,7 @@ def test_hashing_is_pure(sample: Sample, seed: int) -> None:
 
 
 @every_family
-def test_what_is_drawn_depends_on_the_seed_alone(sample: Sample, seed: int) -> None:
+def test_drawn_functions_depend_on_the_seed_alone(sample: Sample, seed: int) -> None:
     items = items_of(sample, 200, seed)
     values = sample.family.draw(COUNT, seed)(items)
     assert np.array_equal(sample.family.draw(COUNT, seed)(items), values)
@@ -70,7 +70,7 @@ def test_functions_differ_from_one_another(sample: Sample, seed: int) -> None:
 
 
 @every_family
-def test_a_batch_gives_what_its_items_give_one_by_one_to_the_last_bit(sample: Sample, seed: int) -> None:
+def test_a_batch_gives_the_same_bits_as_its_single_items(sample: Sample, seed: int) -> None:
     items = items_of(sample, 150, seed)
     hashes = sample.family.draw(COUNT, seed)
     alone = [hashes(parts(items, [row])) for row in range(150)]
@@ -108,7 +108,7 @@ def test_an_empty_batch_has_no_values(sample: Sample, seed: int) -> None:
 
 
 @every_family
-def test_a_huge_batch_gives_what_its_halves_give(sample: Sample, seed: int) -> None:
+def test_a_huge_batch_gives_the_same_bits_as_its_halves(sample: Sample, seed: int) -> None:
     items = items_of(sample, 5000, seed)
     hashes = sample.family.draw(COUNT, seed)
     halves = [hashes(parts(items, slice(0, 2500))), hashes(parts(items, slice(2500, 5000)))]
@@ -137,7 +137,7 @@ def test_the_settings_make_an_equal_family_again(sample: Sample) -> None:
 
 
 @every_family
-def test_the_curve_never_rises_and_a_number_gives_what_an_array_gives(sample: Sample) -> None:
+def test_the_curve_never_rises_and_a_number_gives_the_same_as_an_array(sample: Sample) -> None:
     distances = np.linspace(0, 2 * sample.family.farthest, 101)
     curve = sample.family.probability(distances)
     assert curve.shape == (101,)

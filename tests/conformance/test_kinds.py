@@ -103,7 +103,7 @@ def test_every_folder_with_a_kind_is_registered() -> None:
 
 
 @pytest.mark.parametrize("name", [*KINDS, "number"])
-def test_what_a_kind_names_is_there(name: str) -> None:
+def test_names_in_a_kind_exist(name: str) -> None:
     kind = kind_class(name)
     own, shared = {key.field for key in keys_of(kind).values()}, {one.name for one in fields(PipelineConfig)}
     assert not own & shared
@@ -191,7 +191,7 @@ def test_signatures_do_not_depend_on_the_batch(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.nothing is not None])
-def test_what_has_no_content_is_in_no_bucket(name: str) -> None:
+def test_documents_without_content_are_in_no_bucket(name: str) -> None:
     pipeline = pipeline_of(name)
     scheme, nothing = pipeline.kind.scheme(), json.dumps(CASES[name].nothing).encode()
     signatures = scheme.sign([pipeline.document(nothing, b"x", NOW_MS).text or ""])
@@ -200,7 +200,7 @@ def test_what_has_no_content_is_in_no_bucket(name: str) -> None:
 
 
 @every_case
-def test_a_pairwise_similarity_is_what_is_published(name: str) -> None:
+def test_a_pairwise_similarity_is_the_published_one(name: str) -> None:
     pipeline = pipeline_of(name)
     scheme, documents = pipeline.kind.pairwise(), documents_of(name, pipeline)
     chain = LocalPipeline(pipeline.kind.scheme(), pipeline.kind.least, pipeline.limits())

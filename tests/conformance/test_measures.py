@@ -135,7 +135,7 @@ def test_a_batch_is_one_by_one_to_the_last_bit(far: Distance, size: int, seed: i
 
 
 @EVERY
-def test_what_claims_to_be_a_metric_has_the_axioms_and_the_others_lack_one(far: Distance, seed: int) -> None:
+def test_declared_metrics_satisfy_the_axioms_and_the_others_violate_one(far: Distance, seed: int) -> None:
     some = items(far, seed, 24, 4)
     table = np.array([[far(one, other) for other in some] for one in some])
     assert (table >= 0).all()

@@ -72,7 +72,7 @@ def test_a_text_has_shingles_and_most_of_them_are_different(spec: str) -> None:
 @every_shingler
 @settings(max_examples=30)
 @given(batch=batches)
-def test_a_batch_gives_what_its_texts_give_alone_in_any_company(spec: str, batch: list[str]) -> None:
+def test_a_batch_gives_the_same_shingles_as_its_single_texts(spec: str, batch: list[str]) -> None:
     made = MADE[spec]
     together = documents(made, batch)
     assert together == [one for text in batch for one in documents(made, [text])]
@@ -81,7 +81,7 @@ def test_a_batch_gives_what_its_texts_give_alone_in_any_company(spec: str, batch
 
 
 @every_shingler
-def test_a_batch_beyond_a_group_gives_what_its_texts_give_alone(spec: str) -> None:
+def test_a_batch_beyond_a_group_gives_the_same_shingles_as_its_single_texts(spec: str) -> None:
     texts = ["Ab of", STORY * (GROUP // len(STORY) // 2), "", STORY, "the Cat " * (GROUP // 30), STORY]
     made = MADE[spec]
     assert documents(made, texts) == [one for text in texts for one in documents(made, [text])]

@@ -60,7 +60,7 @@ def test_the_share_of_longer_documents_is_near_the_measured_one(halves: tuple[di
     assert abs(expected - np.mean(shares)) <= 5 * np.std(shares) / math.sqrt(len(shares))
 
 
-def test_it_advises_what_the_field_takes(halves: tuple[dict[str, str], dict[str, str]]) -> None:
+def test_the_advice_is_that_of_the_field(halves: tuple[dict[str, str], dict[str, str]]) -> None:
     mails = [*halves[0].values()]
     assert advise(mails).k == 5, "mails"
     assert 8 <= advise(mails, times=50).k <= 10, "long documents"

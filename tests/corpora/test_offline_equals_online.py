@@ -87,7 +87,7 @@ def test_every_corpus_is_there() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.corpus} {case.threshold} {case.shingles}")
-def test_the_stream_and_the_command_find_what_the_offline_algorithm_finds(
+def test_the_stream_and_the_command_find_the_results_of_the_offline_algorithm(
     case: Case, data_dir: Path, tmp_path: Path, seed: int
 ) -> None:
     rng = random.Random(seed)

@@ -102,7 +102,7 @@ def ends(broker: Embedded) -> int:
     return sum(asyncio.run(bounds(broker.config.kafka, partitions))[1].values())
 
 
-def test_a_line_that_is_too_long_to_be_read_names_what_can_be_done(broker: Embedded, config: Path) -> None:
+def test_the_error_for_a_line_that_is_too_long_names_the_remedy(broker: Embedded, config: Path) -> None:
     line = lines_of([{"id": "long", "text": "w" * (17 << 20)}])
     done = ran("feed", "--config", config, "-", stdin=line)
     printed = done.stderr.decode().splitlines()[0]

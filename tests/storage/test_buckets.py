@@ -159,7 +159,7 @@ def test_only_segments_that_changed_are_written_again_and_others_are_mapped(tmp_
     assert len(kept) >= len(sealed)
 
 
-def test_what_is_retired_from_a_mapped_segment_is_not_written_to_its_file(tmp_path: Path) -> None:
+def test_retirements_in_a_mapped_segment_are_not_written_to_its_file(tmp_path: Path) -> None:
     place, log = tmp_path / "b", records(random.Random(1), 200)
     saved(place)
     before, store = files(place), store_of(place)
@@ -224,7 +224,7 @@ def test_the_state_of_something_else_is_removed(tmp_path: Path, caplog: pytest.L
     assert "fingerprint: ours '0000000000000002', its '0000000000000001'" in caplog.text
 
 
-def test_what_is_half_written_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_half_written_copy_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "b"
     store = saved(place)
     before = probed(store.table, records(random.Random(1), 200))

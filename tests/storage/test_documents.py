@@ -126,7 +126,7 @@ def test_records_whose_event_time_falls_are_counted_as_before_after_every_crash(
     store.close()
 
 
-def test_a_copy_that_is_behind_goes_on_from_where_it_is(tmp_path: Path) -> None:
+def test_a_copy_behind_its_changelog_continues_from_its_offset(tmp_path: Path) -> None:
     rows = [[Row(str(n % 7), make_ref(0, n), n, n, f"text {n}", (n - 7,) if n >= 7 else ())] for n in range(40)]
     log = Log([record_of(of_record, SLOTS) for of_record in rows])
     store = store_of(tmp_path / "d")

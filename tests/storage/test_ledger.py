@@ -46,7 +46,7 @@ def settle(settler: Settler, offset: int, rng: random.Random) -> LedgerRecord:
 
 
 @pytest.mark.parametrize("case", range(10))
-def test_the_ledger_goes_on_as_if_it_had_not_been_stopped(case: int, tmp_path: Path) -> None:
+def test_a_restored_ledger_continues_as_if_it_had_not_stopped(case: int, tmp_path: Path) -> None:
     rng, settler = random.Random(case), settler_of()
     for offset in range(200):
         settle(settler, offset, rng)

@@ -95,7 +95,7 @@ def test_a_state_that_is_ahead_of_its_changelog_is_not_saved(table: str, ahead: 
 
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize(("first", "end"), [(0, 2), (2, 2), (2, 9), (0, 1), (3, 9)])
-def test_a_copy_is_used_where_the_changelog_goes_on_from_it_and_removed_elsewhere(
+def test_a_copy_is_used_if_the_changelog_continues_it_and_removed_otherwise(
     table: str, first: int, end: int, tmp_path: Path
 ) -> None:
     folder = DataFolder(tmp_path)
@@ -115,7 +115,9 @@ def test_a_copy_is_used_where_the_changelog_goes_on_from_it_and_removed_elsewher
 
 
 @pytest.mark.parametrize("horizon", [Horizon(5), Horizon(0, (5,)), Horizon(25)])
-def test_what_expired_before_its_record_was_confirmed_is_not_written(horizon: Horizon, tmp_path: Path) -> None:
+def test_versions_that_expire_before_their_record_is_confirmed_are_not_written(
+    horizon: Horizon, tmp_path: Path
+) -> None:
     """Its contents would stay on disk for ever: what has expired is deleted once."""
     folder = DataFolder(tmp_path)
     state, states = owned(folder, "documents")

@@ -54,7 +54,7 @@ def test_a_prefix_has_one_more_than_the_distance_times_the_length(distance: Frac
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
-def test_who_is_kept_meets_where_the_inequalities_of_the_theory_allow_it(distance: Fraction) -> None:
+def test_kept_pairs_meet_where_the_inequalities_of_the_theory_allow_it(distance: Fraction) -> None:
     for size, other in product(range(1, 13), repeat=2):
         places = list(product(range(1, size + 1), range(1, other + 1)))
         i, j = (np.array(column) for column in zip(*places, strict=True))

@@ -37,7 +37,7 @@ STEPS = [
 """The messages, step by step: those of one step may be settled together."""
 
 
-def test_a_worker_publishes_what_is_described(broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_publishes_the_described_messages(broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     config = configured(broker, name, 1, max_document_bytes=LIMIT, on_bug="dead-letter", stories=True)
     pipeline = replace(config.pipelines[0], retention_ms=HOUR_MS, lateness_ms=0)
     config, address = replace(config, pipelines=(pipeline,)), config.kafka.brokers[0]
@@ -96,7 +96,7 @@ OF_RECORDS: list[tuple[str, list[Message]]] = [
 """The messages and their topics, step by step."""
 
 
-def test_a_worker_of_records_publishes_what_is_described(broker: Broker, name: str, tmp_path: Path) -> None:
+def test_a_worker_of_records_publishes_the_described_messages(broker: Broker, name: str, tmp_path: Path) -> None:
     config = resolving(broker, name, PROFILE, tmp_path, partitions=1)
     (pipeline,) = config.pipelines
     address, topics = config.kafka.brokers[0], {"source": pipeline.source, **pipeline.named_topics}

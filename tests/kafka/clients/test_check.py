@@ -230,7 +230,7 @@ def test_an_audit_reports_messages_in_flight_and_no_faults(broker: Broker, name:
     assert findings[1].message.startswith("1 pairs are missing")
 
 
-def test_an_audit_does_not_judge_what_the_source_does_not_hold_any_more(broker: Broker, name: str) -> None:
+def test_an_audit_ignores_documents_that_the_source_has_deleted(broker: Broker, name: str) -> None:
     config = configured(broker, name, 1)
     source = config.pipelines[0].source
 
@@ -305,7 +305,7 @@ def test_messages_that_were_deleted_before_they_were_read_are_reported(
     assert line.startswith(f"{source}[0]: 2 messages before offset 4 were deleted before they were read")
 
 
-def test_an_audit_does_not_judge_what_may_have_expired(broker: Broker, name: str) -> None:
+def test_an_audit_ignores_documents_that_may_have_expired(broker: Broker, name: str) -> None:
     config = altered(configured(broker, name, 1), retention_ms=60_000, lateness_ms=0)
     source = config.pipelines[0].source
 
@@ -333,7 +333,7 @@ def test_an_audit_does_not_judge_what_may_have_expired(broker: Broker, name: str
     assert [finding.message.partition(":")[0] for finding in wrong(then)] == ["1 pairs are missing"]
 
 
-def test_a_pipeline_of_records_is_checked_with_what_is_decided_and_not_audited(
+def test_a_pipeline_of_records_is_checked_with_its_decisions_and_not_audited(
     broker: Broker, name: str, tmp_path: Path
 ) -> None:
     config = resolving(broker, name, PROFILE, tmp_path)

@@ -136,7 +136,7 @@ def matches(output: str) -> set[tuple[str, str]]:
     return pairs
 
 
-def test_what_compose_starts_finds_the_matches_of_its_documents(jars: None, tmp_path: Path) -> None:
+def test_the_services_of_compose_find_the_matches_of_their_documents(jars: None, tmp_path: Path) -> None:
     given = settings_of(SERVICES["broker"]["environment"], tmp_path)
     inside, host = (one.split("://")[1] for one in given["advertised.listeners"].split(","))
     (tmp_path / "one").mkdir()

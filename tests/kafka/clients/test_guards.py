@@ -54,7 +54,7 @@ async def replaced(broker: Broker, topic: str, partitions: int | None) -> None:
         await make_topics(broker.address, topic, partitions=partitions)
 
 
-def test_a_worker_that_comes_again_goes_on_with_the_manifest_of_the_first(broker: Broker, name: str) -> None:
+def test_a_restarted_worker_continues_with_the_manifest_of_the_first(broker: Broker, name: str) -> None:
     config = configured(broker, name, 2)
 
     async def run() -> tuple[list[Any], dict[str, str] | None]:

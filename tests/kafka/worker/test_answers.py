@@ -117,7 +117,7 @@ async def published(config: Config) -> tuple[dict[tuple[str, str], float], set[f
 
 
 @pytest.mark.parametrize(("partitions", "workers"), [(1, 1), (4, 1), (7, 2)])
-def test_the_stream_finds_what_the_chain_in_memory_finds(
+def test_the_stream_finds_the_results_of_the_in_memory_pipeline(
     broker: Broker, name: str, data_dir: Path, partitions: int, workers: int
 ) -> None:
     config = configured(broker, name, partitions)
@@ -143,7 +143,7 @@ def test_clusters_with_guards_are_those_of_the_chain_in_memory(broker: Broker, n
     assert any(" are true" in finding.message for finding in findings)
 
 
-def test_pairs_by_containment_are_those_of_the_chain_in_memory_and_have_both_sizes(
+def test_pairs_by_containment_are_those_of_the_in_memory_pipeline_and_have_both_sizes(
     broker: Broker, name: str, data_dir: Path
 ) -> None:
     config = configured(broker, name, 4, measure="containment", threshold=0.8)

@@ -56,7 +56,7 @@ REFUSED: Mapping[str, tuple[str, str, Message]] = {
 }
 
 
-def test_what_cannot_be_used_is_rejected_as_it_came_and_the_stream_goes_on(broker: Broker, name: str) -> None:
+def test_unusable_messages_are_rejected_unchanged_and_the_stream_continues(broker: Broker, name: str) -> None:
     config = configured(broker, name, 1, max_document_bytes=LIMIT)
     messages = [Message(b"first", document(FOX))]
     for index, (_, _, message) in enumerate(REFUSED.values()):  # something good behind every bad one
@@ -93,7 +93,7 @@ def test_what_cannot_be_used_is_rejected_as_it_came_and_the_stream_goes_on(broke
     assert counted == {reason: reasons.count(reason) for reason in set(reasons)}
 
 
-def test_what_looks_odd_and_can_be_used_is_used(broker: Broker, name: str) -> None:
+def test_odd_but_valid_messages_are_used(broker: Broker, name: str) -> None:
     config = configured(broker, name, 1)
     null, lone = "a \x00 byte that is null stands in this text", "half of a pair \ud800 was lost on the way to here"
     messages = [
@@ -204,7 +204,7 @@ def test_records_of_any_codec_are_read(broker: Broker, name: str) -> None:
     assert asyncio.run(run()) == {pair(number) for number in range(len(codecs))}
 
 
-def test_a_record_larger_than_a_fetch_is_rejected_and_does_not_block_what_follows(broker: Broker, name: str) -> None:
+def test_a_record_larger_than_a_fetch_is_rejected_and_does_not_block_later_ones(broker: Broker, name: str) -> None:
     config = configured(broker, name, 1)
     source, huge = config.pipelines[0].source, b"x" * (5 << 20)
 

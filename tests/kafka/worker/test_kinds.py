@@ -151,7 +151,7 @@ def test_pairs_and_groups_are_those_of_memory_and_outlive_the_worker(
 
 
 @pytest.mark.parametrize("lines", [SETS, VECTORS], ids=["sets", "vectors"])
-def test_what_cannot_be_used_is_rejected_and_nothing_else_is_lost(lines: str, broker: Broker, name: str) -> None:
+def test_unusable_messages_are_rejected_and_no_others_are_lost(lines: str, broker: Broker, name: str) -> None:
     config = comparing(broker, name, lines.replace("dimension = 8", "dimension = 2"))
     source, of_sets = config.pipelines[0].source, lines == SETS
     bad: list[dict[str, Any]] = [

@@ -33,7 +33,7 @@ def product(source: str, **more: str) -> bytes:
     return json.dumps({"source": source, **CAMERA, **more}).encode()
 
 
-def test_a_worker_goes_on_behind_the_largest_keys_and_records() -> None:
+def test_a_worker_continues_after_the_largest_keys_and_records() -> None:
     huge, large, key = "data " * 60_000, "data " * 26_000, b"k" * 700_000
 
     async def run() -> tuple[Any, list[Any], list[Any]]:
@@ -65,7 +65,7 @@ def test_a_worker_goes_on_behind_the_largest_keys_and_records() -> None:
     assert {message.key for message in matches} == {b'["3","4"]', b'["3","5"]', b'["4","5"]'}
 
 
-def test_what_the_source_does_not_take_is_rejected_with_its_limit(broker: Broker, name: str) -> None:
+def test_messages_that_the_source_does_not_accept_are_rejected_with_its_limit(broker: Broker, name: str) -> None:
     config = configured(broker, name, 1)
     pipeline = config.pipelines[0]
 

@@ -120,7 +120,7 @@ def test_without_the_ids_of_an_earlier_version_the_end_of_a_topic_reveals_it(
     assert f"{topic}, partition 0: ends at offset 0, expected an end behind offset" in str(reason)
 
 
-def test_without_its_id_a_ledger_that_lacks_what_is_acknowledged_ends_the_worker(
+def test_without_its_id_a_ledger_that_lacks_acknowledged_records_ends_the_worker(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its changelog was recreated while no worker ran, and messages of `edges` are acknowledged."""

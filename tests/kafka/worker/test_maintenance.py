@@ -84,7 +84,7 @@ async def trimmed_and_recovered(config: Config) -> tuple[dict[str, int], Any]:
     return await starts(address, own), (await published(config))[0]
 
 
-def test_topics_are_trimmed_behind_what_has_expired_and_a_recovery_from_the_rest_loses_nothing(
+def test_topics_are_trimmed_after_expiry_and_a_recovery_from_the_rest_loses_nothing(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (changelogged_state, ledger_storage):
@@ -123,7 +123,7 @@ def test_a_source_waits_while_too_much_is_under_way(broker: Broker, name: str) -
     assert asyncio.run(held_back(config)) == (180, [True, False])
 
 
-def test_what_is_too_late_is_counted_and_matches_nothing(broker: Broker, name: str) -> None:
+def test_late_documents_are_counted_and_match_nothing(broker: Broker, name: str) -> None:
     config = configured(broker, name, 1, retention="2h", lateness="1h", threshold=0.8)
     pipeline, documents = config.pipelines[0], stories(0, 90)
     late = [document._replace(id=f"late-{number}") for number, document in enumerate(documents[:5])]

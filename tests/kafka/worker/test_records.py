@@ -183,7 +183,7 @@ def test_decisions_are_honoured_from_then_on(broker: Broker, name: str, tmp_path
     asyncio.run(run())
 
 
-def test_what_cannot_be_used_is_rejected_and_nothing_else_is_lost(broker: Broker, name: str, tmp_path: Path) -> None:
+def test_unusable_messages_are_rejected_and_no_others_are_lost(broker: Broker, name: str, tmp_path: Path) -> None:
     config = resolving(broker, name, PROFILE, tmp_path, partitions=1)
     source = config.pipelines[0].source
     bad: list[tuple[bytes | None, bytes, str]] = [
@@ -274,7 +274,7 @@ def test_febrl_streamed_through_a_broker_is_resolved(broker: Broker, name: str, 
     assert measured(pairs, corpus.truth)["f1"] >= 0.993
 
 
-def test_what_is_there_can_be_followed_and_explained(broker: Broker, name: str, tmp_path: Path) -> None:
+def test_results_can_be_followed_and_explained(broker: Broker, name: str, tmp_path: Path) -> None:
     config = resolving(broker, name, PROFILE, tmp_path)
     file = tmp_path / "worker.toml"
     file.write_text(

@@ -94,7 +94,7 @@ async def send_to(broker: Broker, sent: Sequence[Sent]) -> None:
         await asyncio.gather(*deliveries)
 
 
-def test_sources_that_are_not_keyed_by_id_give_what_the_chain_in_memory_gives(
+def test_sources_that_are_not_keyed_by_id_give_the_results_of_the_in_memory_pipeline(
     broker: Broker, name: str, data_dir: Path, seed: int
 ) -> None:
     config = rekeyed(broker, name)
@@ -210,7 +210,7 @@ def test_a_copy_has_the_key_and_the_place_of_the_id_and_all_else_of_the_source(b
     assert times == {id: NOW_MS + number for number, id in enumerate(MURMUR2) if id != "abc"} | {"7": 5}
 
 
-def test_what_cannot_be_used_is_rejected_once_with_its_place_in_the_source(broker: Broker, name: str) -> None:
+def test_unusable_messages_are_rejected_once_with_their_place_in_the_source(broker: Broker, name: str) -> None:
     config = rekeyed(broker, name, max_document_bytes=LIMIT)
     topic = f"{name}-two"
     refused = {case: one for case, one in REFUSED.items() if case != "another id"}
@@ -296,7 +296,7 @@ async def set_back(broker: Broker, group: str, topics: dict[str, int]) -> None:
         await consumer.stop()
 
 
-def test_what_is_copied_again_is_a_version_with_the_same_bytes_and_no_news(broker: Broker, name: str) -> None:
+def test_a_repeated_copy_is_the_same_version_and_changes_nothing(broker: Broker, name: str) -> None:
     config = rekeyed(broker, name)
     pipeline = config.pipelines[0]
     messages = [one for number in range(1, 31) for one in twins(number)]
@@ -332,7 +332,7 @@ async def until_committed(broker: Broker, group: str, topic: str, total: int) ->
     assert await eventually(summed, total) == total
 
 
-def test_what_a_zombie_copied_late_is_passed_over(broker: Broker, name: str) -> None:
+def test_late_copies_of_a_zombie_are_skipped(broker: Broker, name: str) -> None:
     config = rekeyed(broker, name)
     pipeline, topic = config.pipelines[0], f"{name}-one"
     first, second = twins(0)
@@ -356,7 +356,7 @@ def test_what_a_zombie_copied_late_is_passed_over(broker: Broker, name: str) -> 
     assert asyncio.run(run()) == ({pair(0), pair(1)}, 1)
 
 
-def test_what_a_zombie_copied_late_is_passed_over_by_a_new_owner_too(broker: Broker, name: str) -> None:
+def test_late_copies_of_a_zombie_are_skipped_by_a_new_owner(broker: Broker, name: str) -> None:
     """The copy arrives while no worker runs; the newer copies that make it late lie before the committed offset."""
     config = rekeyed(broker, name)
     pipeline, topic = config.pipelines[0], f"{name}-one"
@@ -379,7 +379,7 @@ def test_what_a_zombie_copied_late_is_passed_over_by_a_new_owner_too(broker: Bro
     assert asyncio.run(run()) == ({pair(0), pair(1)}, 1)
 
 
-def test_all_sources_wait_while_too_much_is_under_way_and_what_was_read_of_the_copies_is_deleted(
+def test_all_sources_wait_while_too_much_is_in_flight_and_read_copies_are_deleted(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(maintenance, "REMEMBERED", 0)

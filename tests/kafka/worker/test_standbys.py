@@ -189,7 +189,7 @@ async def sent_and_expired(config: Config, documents: list[Document], apps: Sequ
     await asyncio.sleep(1.5)
 
 
-def test_who_follows_a_log_that_is_trimmed_knows_where_it_begins_and_has_what_is_left(
+def test_a_follower_of_a_trimmed_log_knows_its_start_and_has_the_rest(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(changelogged_state, "LogHead", partial(LogHead, together=1))
@@ -231,7 +231,7 @@ def test_a_follower_behind_the_present_start_of_a_log_begins_there_and_reports_i
         )
 
 
-def test_who_follows_a_log_that_is_rewritten_takes_over_what_its_owner_had(broker: Broker, name: str) -> None:
+def test_a_follower_of_a_rewritten_log_takes_over_the_state_of_its_owner(broker: Broker, name: str) -> None:
     config = following(configured(broker, name, 2, threshold=0.5))
     others = [Document(str(number), prose(number), number) for number in range(20)]
     busy = [Document(id, prose(number), 1_000 + number) for number in range(800) for id in ("busy", "busier", "most")]

@@ -58,7 +58,7 @@ async def fed(config: Config, parts: list[list[Document]], between: Any = None) 
     return seen
 
 
-def test_a_worker_that_was_stopped_goes_on_with_what_is_on_disk(broker: Broker, name: str, data_dir: Path) -> None:
+def test_a_stopped_worker_continues_with_its_copy_on_disk(broker: Broker, name: str, data_dir: Path) -> None:
     config = configured(broker, name, PARTITIONS)
     stream = edits(articles(data_dir, 1_500), 1)
     parts = [list(part) for part in thirds(stream)]
@@ -91,7 +91,7 @@ def test_a_worker_that_is_killed_again_and_again_loses_nothing(
     assert list(tmp_path.glob("worker-0/*/documents-*/*.sst"))
 
 
-def test_what_is_older_than_its_changelog_is_not_used(
+def test_a_copy_older_than_its_changelog_is_not_used(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(changelogged_state, "LogHead", partial(LogHead, together=1))
@@ -125,7 +125,7 @@ def test_what_is_older_than_its_changelog_is_not_used(
     assert pairs == expected(configured(broker, name, PARTITIONS, threshold=0.8), documents)[0]
 
 
-def test_tables_are_saved_while_the_worker_goes_on(
+def test_tables_are_saved_while_the_worker_runs(
     broker: Broker, name: str, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(state_module, "_LEAST_SAVED", 500)
@@ -154,7 +154,7 @@ def test_tables_are_saved_while_the_worker_goes_on(
 
 
 @pytest.mark.timeout(300)
-def test_a_full_disk_ends_the_worker_and_with_room_it_goes_on(
+def test_a_full_disk_ends_the_worker_and_with_room_it_continues(
     broker: Broker, name: str, data_dir: Path, tmp_path: Path
 ) -> None:
     config = configured(broker, name, 1)

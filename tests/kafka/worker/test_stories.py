@@ -51,9 +51,7 @@ async def run_worker(broker: Broker, config: Config, messages: list[Message], ex
         assert await eventually(published, expected) == expected
 
 
-def test_stories_outlive_the_worker_and_follow_what_changes_their_titles(
-    broker: Broker, name: str, tmp_path: Path
-) -> None:
+def test_stories_outlive_the_worker_and_follow_changes_of_titles(broker: Broker, name: str, tmp_path: Path) -> None:
     config = configured(broker, name, 2, stories=True)
     elsewhere = replace(config, worker=replace(config.worker, data_dir=tmp_path / "empty"))
 

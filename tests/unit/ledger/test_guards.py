@@ -173,7 +173,7 @@ def test_the_most_similar_pairs_unite_compatible_documents(
 
 
 @given(links=connected(), diameter=st.integers(2, 5))
-def test_no_part_is_wider_than_the_diameter_and_what_is_not_stays_whole(links: Links, diameter: int) -> None:
+def test_no_part_is_wider_than_the_diameter_and_narrow_components_stay_whole(links: Links, diameter: int) -> None:
     pairs = [pair[:2] for pair in links.pairs]
     parts = balls(links, diameter)
     assert sorted(vertex for part in parts for vertex in part) == [*range(len(links))]
@@ -251,7 +251,7 @@ def heirs_are_right(
 
 
 @pytest.mark.parametrize("guards", CHOICES, ids=str)
-def test_clusters_are_what_the_guards_make_of_the_components(guards: Guards, seed: int) -> None:
+def test_clusters_follow_from_the_components_and_the_guards(guards: Guards, seed: int) -> None:
     apart = 0
     for number in range(25):
         history, rng = History(seed + number), random.Random(seed + number)

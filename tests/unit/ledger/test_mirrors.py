@@ -28,7 +28,7 @@ def slow(pages: dict[int, str], pairs: Iterable[PagePair]) -> list[SitePair]:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_counts_are_those_of_the_definition_whatever_came_and_went(seed: int) -> None:
+def test_counts_are_those_of_the_definition_through_all_changes(seed: int) -> None:
     rng, sites = random.Random(seed), Sites()
     pages: dict[int, str] = {}
     pairs: dict[tuple[int, int], PagePair] = {}

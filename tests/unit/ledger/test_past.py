@@ -238,7 +238,7 @@ def test_past_nodes_with_the_same_links_are_one() -> None:
     assert len(bench.ledger.graph.past.links) == 1
 
 
-def test_expiry_in_a_large_company_rewrites_only_what_changed() -> None:
+def test_expiry_in_a_large_component_writes_only_the_changed_rows() -> None:
     ledger = Ledger(0.8)
     hub = End("hub", make_ref(1, 0), 0, 0)
     leaves = [End(f"leaf{number}", make_ref(0, number), 1 + number, 0) for number in range(300)]

@@ -68,7 +68,7 @@ def test_a_published_cluster_keeps_its_id_in_a_merge() -> None:
     assert groups(world) == {"c": "acd", "b": "b"}
 
 
-def test_the_score_of_two_versions_stays_what_it_was() -> None:
+def test_the_score_of_two_versions_stays() -> None:
     world = bench()
     world.settle(edges=[edge("a", "b", 95)._replace(evidence="{}")])
     for percent in (97, 85, 50):

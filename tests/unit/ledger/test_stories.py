@@ -187,7 +187,7 @@ def test_an_outlet_goes_with_its_last_document_and_falls_back_behind_others() ->
     assert left.summary.first == First("a", "herald", 12)
 
 
-def test_an_event_in_a_large_story_costs_what_it_costs_in_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_event_in_a_large_story_costs_as_much_as_in_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
     built, compared = [0], [0]
     for owner, name, count in ((Outlets, "__init__", built), (type(Ledger(0.8).graph.nodes), "age", compared)):
         plain = getattr(owner, name)
