@@ -1,4 +1,4 @@
-"""docs/asyncapi.yaml as something that messages can be held against."""
+"""docs/asyncapi.yaml, to compare messages with it."""
 
 import json
 from collections import defaultdict

@@ -11,7 +11,7 @@ LEAST_FRAMES, MOST_FRAMES = 3, 60
 
 
 class History:
-    """Frames as a stream has them, calm and wild: edges that come again, late and in any order, updates, deletes."""
+    """Frames as a stream has them, calm and wild: edges that repeat, late and in any order, updates, deletes."""
 
     def __init__(self, seed: int) -> None:
         self._rng = rng = random.Random(seed)

@@ -63,7 +63,7 @@ LONG_IDS = tuple(f"{number:0340}" + "\x01" * 680 for number in range(100))
 
 
 def documents(count: int) -> list[list[Document]]:
-    """Batches of new, changed, identical and deleted documents, while event time goes on."""
+    """Batches of new, changed, identical and deleted documents, while event time advances."""
     chance = random.Random(3)
     batches = []
     for step in range(count):
@@ -107,7 +107,7 @@ WEIGHTED = replace(
 
 
 def records(count: int, reader: Reader) -> list[list[Document]]:
-    """The same of records: they come, change and go, while event time goes on."""
+    """The same for records: new, changed and deleted ones, while event time advances."""
     chance = random.Random(5)
     batches = []
     for step in range(count):
@@ -168,7 +168,7 @@ def vectors(count: int, measure: VectorMeasure) -> list[list[Document]]:
             text = None if chance.random() < 0.2 else form.text(value, "vector")
             batch.append(Document(f"v{chance.randrange(20)}", text, time_ms - chance.randrange(3_000)))
         batches.append(batch)
-    # Event time goes on, so that everything before expires.
+    # Event time advances, so everything before expires.
     return [*batches, [Document("late", form.text([1, 1], "vector"), time_ms + 9 * RETENTION_MS)]]
 
 

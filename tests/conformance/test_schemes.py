@@ -1,4 +1,4 @@
-"""Every signature scheme, found in the room and held against the protocol: what pipelines and indexes rely on."""
+"""Every signature scheme, compared with the protocol: the contract for pipelines and indexes."""
 
 import importlib
 import inspect

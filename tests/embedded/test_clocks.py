@@ -55,7 +55,7 @@ def test_a_message_from_2099_expires_nothing(partitions: int, rekey: str) -> Non
                     await send("b", STORY, now_ms, partitions - 1)
                     await reached(lambda: counts.matches >= 1)
                     await send("clock", "unrelated", IN_2099, 0)
-                    # Event time goes on, everywhere, whichever partition it was that the message came to.
+                    # Event time advances everywhere, whichever partition received the message.
                     later_ms = now_ms + HALF_AN_HOUR
                     for number in range(16):
                         await send(f"later {number}", f"{number} " * 3, later_ms, number % partitions)

@@ -82,7 +82,7 @@ def test_after_every_restart_the_table_is_that_of_the_changelog(case: int, tmp_p
             table.seal()
         if rng.random() < 0.6:
             captured = store.capture(table, at - 1, head, Horizon(5, (7,)))
-            if rng.random() < 0.5 and at < len(log):  # the worker goes on while a thread writes
+            if rng.random() < 0.5 and at < len(log):  # the worker continues while a thread writes
                 apply(table, log[at])
                 apply(plain, log[at])
                 at += 1

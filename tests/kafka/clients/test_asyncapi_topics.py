@@ -31,7 +31,7 @@ STEPS = [
     [Message(b"a", None)],
     [Message(b"late", document(BUG)), *(message for _, _, message in REFUSED.values())],
     [Message(b"untold", document(OTHER, **{field: [5]})) for field in ("title", "source", "url")],
-    # Event time goes on, so that everything before expires.
+    # Event time advances, so everything before expires.
     [Message(b"f", document("much later", time=NOW_MS + 20 * HOUR_MS), NOW_MS + 20 * HOUR_MS)],
 ]
 """The messages, step by step: those of one step may be settled together."""

@@ -170,7 +170,7 @@ def test_results_of_another_application_are_not_written_to(broker: Broker, name:
     async def run() -> tuple[StreamLSHError, set[str]]:
         await ran(broker, config)
         error = await refused(other)
-        async with running(await started(config)):  # the one that was there goes on
+        async with running(await started(config)):  # the first worker continues
             pass
         return error, await topics_of(broker, f"{name}-2")
 

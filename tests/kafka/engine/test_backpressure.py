@@ -1,4 +1,4 @@
-"""Sources that are closed for a while."""
+"""Sources that are paused for some time."""
 
 import asyncio
 import time

@@ -11,7 +11,7 @@ from tests.kafka.harness import engine_app, feed, make_topics, numbers, quiet, r
 
 
 def app_of(kind: str, address: str, name: str, topics: list[str]) -> tuple[Any, dict[str, list[bytes]], asyncio.Event]:
-    """An app of which the agent of the first topic waits; what its agents got, and what lets it go on."""
+    """An app in which the agent of the first topic waits; its messages, and the event that releases it."""
     app = (
         stock_app(address, name, stream_buffer_maxsize=16)
         if kind == "stock"

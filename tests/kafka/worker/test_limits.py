@@ -1,4 +1,4 @@
-"""Messages as large as users can make them, on a live worker: it goes on."""
+"""Messages as large as users can make them, on a live worker, which continues."""
 
 import asyncio
 import json

@@ -350,7 +350,7 @@ def test_late_copies_of_a_zombie_are_skipped(broker: Broker, name: str) -> None:
                 copy = {"key": b"0-1", "headers": list(headers.items())}
                 await producer.send_and_wait(pipeline.documents_topic, value, **copy)
             await until(lambda: counts.late_copies)
-            await put(broker, topic, twins(1))  # and it goes on
+            await put(broker, topic, twins(1))  # and it continues
             return await eventually(lambda: matched(config), {pair(0), pair(1)}), counts.late_copies
 
     assert asyncio.run(run()) == ({pair(0), pair(1)}, 1)

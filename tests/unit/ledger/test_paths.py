@@ -1,4 +1,4 @@
-"""The widest path, held against every path there is."""
+"""The widest path, compared with every path."""
 
 from collections.abc import Iterator
 

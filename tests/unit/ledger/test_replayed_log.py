@@ -131,7 +131,7 @@ class World:
         order: the order in which it arrives.
         again: whether producers fall back.
         overtakes: whether an edge may come before the retirement of the version before.
-        rests: whether event time goes on only when nothing is under way.
+        rests: whether event time advances only when no message is in flight.
     """
 
     def __init__(self, case: Case, order: random.Random, *, again: bool, overtakes: bool, rests: bool) -> None:
