@@ -11,32 +11,36 @@ from stream_lsh.pipeline.batches import CANDIDATE, Candidates, Postings
 
 
 class Indexed(NamedTuple):
-    """Candidates, and the omissions by caps: buckets that were not followed to their end, pairs that were cut."""
+    """Candidates, and the omissions by caps: buckets that were not followed to their end, pairs that were cut.
+
+    `has_neighbours`: some candidates are copies that became neighbours by a retirement.
+    """
 
     candidates: Candidates | None
     capped_buckets: Sequence[int]
     capped_candidates: int
+    has_neighbours: bool
 
 
 def index(postings: Postings, table: BandTable) -> Indexed:
     """Remove retired postings from the table, insert new ones, and return the candidates of the new ones.
 
     Guarantees:
-        repeated postings give the same candidates again, or more: a duplicate is harmless, a missing one is a lost
-        match.
+        new postings that are repeated give the same candidates again, or more: a duplicate is harmless, a missing one
+        is a lost match.  A repeated retirement gives none, because the table does not have the posting any more.
     """
     if not postings.retired.any():
-        return _indexed([table.insert_and_probe(postings.refs, postings.times, postings.rows, postings.buckets)])
+        return _indexed([table.insert_and_probe(postings.refs, postings.times, postings.rows, postings.buckets)], False)
     gone, come = postings.only(postings.retired), postings.only(~postings.retired)
     hits = [table.retire(gone.refs, gone.rows, gone.buckets)]
     if len(come):
         hits.append(table.insert_and_probe(come.refs, come.times, come.rows, come.buckets))
-    return _indexed(hits)
+    return _indexed(hits, hits[0].new.size > 0)
 
 
-def _indexed(parts: list[Hits]) -> Indexed:
+def _indexed(parts: list[Hits], has_neighbours: bool) -> Indexed:
     new = np.concatenate([hits.new for hits in parts])
     old = np.concatenate([hits.old for hits in parts])
     candidates = Candidates(new, old, np.full(new.size, CANDIDATE, np.uint8)) if new.size else None
     capped = [bucket for hits in parts for bucket in hits.capped_buckets]
-    return Indexed(candidates, capped, sum(hits.capped_candidates for hits in parts))
+    return Indexed(candidates, capped, sum(hits.capped_candidates for hits in parts), has_neighbours)

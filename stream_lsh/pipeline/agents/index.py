@@ -6,18 +6,24 @@
     Send        the marks, behind the candidates of all earlier postings
     Acknowledge
 
-There is no barrier: a replayed batch is inserted and probed again, and gives the same candidates, or more.
+No barrier lies between the first two: replayed postings are inserted and probed again, and give the same candidates, or
+more.  A retirement is the exception: a replay does not find the posting any more, so it does not emit the copies that
+became neighbours.  Where a batch has such candidates, they are stored before its record:
+
+    Send        the candidates
+    BARRIER
+    Append      the postings
 """
 
 from collections.abc import Iterator
 
-from stream_lsh.pipeline.agents.effects import Acknowledge, Append, Effect, Save, Send
+from stream_lsh.pipeline.agents.effects import BARRIER, Acknowledge, Append, Effect, Save, Send
 from stream_lsh.pipeline.agents.inputs import Input
 from stream_lsh.pipeline.agents.state import BucketsState, Shared
 from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame
 from stream_lsh.pipeline.changelog.head import LogHead
 from stream_lsh.pipeline.coalesce import coalesced_postings, furthest_horizon
-from stream_lsh.pipeline.index import index
+from stream_lsh.pipeline.index import Indexed, index
 
 
 def index_agent(shared: Shared, buckets: BucketsState, log: LogHead, bands: Input[BandsFrame]) -> Iterator[Effect]:
@@ -43,9 +49,7 @@ def index_agent(shared: Shared, buckets: BucketsState, log: LogHead, bands: Inpu
         shared.counts.capped_postings += len(indexed.capped_buckets)
         shared.counts.capped_by_block.update(map(shared.scheme.block, indexed.capped_buckets))
         shared.counts.capped_candidates += indexed.capped_candidates
-        yield Append("buckets", partition, BandsFrame(postings=postings))
-        if indexed.candidates is not None:
-            yield Send("candidates", CandidatesFrame(candidates=indexed.candidates))
+        yield from _outputs(Append("buckets", partition, BandsFrame(postings=postings)), indexed)
     for copied in buckets.rewriter.records(buckets.table, log.entries, written):
         yield Append("buckets", partition, copied, buckets.rewriter)
     buckets.relay.begin(generation)
@@ -55,3 +59,11 @@ def index_agent(shared: Shared, buckets: BucketsState, log: LogHead, bands: Inpu
     yield Acknowledge(stop)
     if buckets.is_due:
         yield Save("buckets", partition)
+
+
+def _outputs(record: Append, indexed: Indexed) -> list[Effect]:
+    """The record and the candidates of a batch, in the order in which they must be stored."""
+    if indexed.candidates is None:
+        return [record]
+    candidates = Send("candidates", CandidatesFrame(candidates=indexed.candidates))
+    return [candidates, BARRIER, record] if indexed.has_neighbours else [record, candidates]

@@ -73,12 +73,14 @@ class Reader:
 class Pipeline:
     """The states of a pipeline with one partition."""
 
-    def __init__(self) -> None:
+    def __init__(self, cap_postings: int = 0) -> None:
         scheme = TextScheme(0.5)
         self.shared = Shared(scheme, scheme.criteria(0.5, 100), scheme.comparer(), StepCounts())
         relays = Relay(0, 1), Relay(0, 1)
         self.documents = DocumentsState(DocumentTable(scheme.slots), Forwarded(), *relays)
-        self.buckets = BucketsState(BucketsRecovery(BandTable(cap_postings=0, cap_candidates=0)), Relay(0, 1))
+        self.buckets = BucketsState(
+            BucketsRecovery(BandTable(cap_postings=cap_postings, cap_candidates=0)), Relay(0, 1)
+        )
         self.ledger = LedgerState(LedgerRecovery(Settler(0.5, 1, 100, 0)))
         self.offset = 0
 
@@ -160,6 +162,18 @@ def test_index_sends_candidates_behind_its_changelog_and_marks_behind_both() -> 
     effects = [*pipeline.index(marks, *bands)]
     assert kinds(effects) == ["buckets", "candidates", "candidates", Acknowledge]
     assert [frame.watermarks is None for frame in sent(effects, "candidates")] == [True, False]
+
+
+def test_index_stores_copies_that_became_neighbours_before_its_changelog_has_the_retirement() -> None:
+    pipeline = Pipeline(cap_postings=1)
+    bands = sent(pipeline.sign(*(Document(id, TEXT, 5) for id in "abc")), "bands")
+    assert kinds(pipeline.index(*bands)) == ["buckets", "candidates", Acknowledge]
+    effects = [*pipeline.index(*sent(pipeline.sign(Document("b", None, 6)), "bands"))]
+    assert kinds(effects) == ["candidates", BARRIER, "buckets", Acknowledge]
+    candidates = sent(effects, "candidates")[0].candidates
+    assert [*zip(candidates.new.tolist(), candidates.old.tolist(), strict=True)] == [(2, 0)]
+    without_neighbours = pipeline.index(*sent(pipeline.sign(Document("c", None, 7)), "bands"))
+    assert kinds(without_neighbours) == ["buckets", Acknowledge]
 
 
 def test_verify_sends_edges_before_it_acknowledges_them() -> None:
