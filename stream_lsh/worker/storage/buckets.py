@@ -10,6 +10,9 @@ by a thread, and then the manifest replaces the one before.  So the files always
 changelog has the rest.  A sealed segment is mapped: the process reads the page cache, and later retirements are kept
 in memory.
 
+The files may lack late records of an earlier owner, which an owner does not read.  It, or its successor, indexes their
+messages again, because the earlier owner has not acknowledged them.
+
 Copies are written in the order in which they were made, whichever thread comes first: a later one names the segments
 that an earlier one writes.
 
