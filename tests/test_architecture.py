@@ -54,8 +54,8 @@ ALSO = {
     # An optional library of its own, loaded by the first page; dates as pages write them, no clock.
     "stream_lsh.text.page": {"resiliparse", "datetime"},
     # Stemmers and lexers, optional libraries of their own, loaded by the first shingler that needs them.
-    "stream_lsh.text.stem": {"Stemmer"},
-    "stream_lsh.text.code": {"pygments"},
+    "stream_lsh.text.shinglers.stem": {"Stemmer"},
+    "stream_lsh.text.shinglers.code": {"pygments"},
     # Python parses Python; what it warns of are the texts that are compared.
     "stream_lsh.text.functions": {"ast", "warnings"},
     # Bytes as a text, and back.
@@ -414,17 +414,17 @@ def test_every_step_is_in_a_room_of_its_own_place() -> None:
 @pytest.mark.parametrize(
     ("module", "source", "breach"),
     [
-        ("stream_lsh.text.char", "from stream_lsh.sketch.scheme import EMPTY_SLOT", "a later room"),
-        ("stream_lsh.text.char", "import stream_lsh.pipeline.sign", "a later room"),
-        ("stream_lsh.text.char", "from stream_lsh import pipeline", "a later room"),
-        ("stream_lsh.text.char", "from stream_lsh import NearDuplicates", "a later room"),
+        ("stream_lsh.text.shinglers.char", "from stream_lsh.sketch.scheme import EMPTY_SLOT", "a later room"),
+        ("stream_lsh.text.shinglers.char", "import stream_lsh.pipeline.sign", "a later room"),
+        ("stream_lsh.text.shinglers.char", "from stream_lsh import pipeline", "a later room"),
+        ("stream_lsh.text.shinglers.char", "from stream_lsh import NearDuplicates", "a later room"),
         ("stream_lsh.ledger.graph.graph", "def f():\n    from stream_lsh.wire import frames", "a later room"),
         ("stream_lsh.wire.frames", "if TYPE_CHECKING:\n    from stream_lsh.cli.main import main", "a later room"),
         ("stream_lsh.kinds.text.in_memory", "from stream_lsh.cli.main import main", "a later room"),
         ("stream_lsh.kinds.set.scheme", "from stream_lsh.kinds.vector.metric import VectorMeasure", "another kind"),
         ("stream_lsh.kinds.vector.scheme", "import time", "which the core may not"),
-        ("stream_lsh.text.char", "from . import groups", "relative import"),
-        ("stream_lsh.text.char", "from stream_lsh.attic import old", "no place in the order"),
+        ("stream_lsh.text.shinglers.char", "from . import groups", "relative import"),
+        ("stream_lsh.text.shinglers.char", "from stream_lsh.attic import old", "no place in the order"),
         ("stream_lsh.attic.old", "", "no place in the order"),
         ("stream_lsh.pipeline.sign", "import faust", "which is the worker's"),
         ("stream_lsh.cli.commands.dedup", "import asyncio", "which is the worker's"),
@@ -465,7 +465,7 @@ def test_every_step_is_in_a_room_of_its_own_place() -> None:
         ("stream_lsh.kinds.text.in_memory", "import os\nhome = os.environ['HOME']", "uses os.environ"),
         ("stream_lsh.sketch.classic", "import numpy as np\nx = np.random.default_rng()", "uses np.random"),
         ("stream_lsh.ledger.state", "slot = hash(id) % 8", "the builtin hash"),
-        ("stream_lsh.text.tokens", "order = sorted(words, key=hash)", "the builtin hash"),
+        ("stream_lsh.text.hashing.tokens", "order = sorted(words, key=hash)", "the builtin hash"),
         ("stream_lsh.retention", "open('state')", "the builtin open"),
         ("stream_lsh.model", "\n" * 401, "401 lines"),
         ("stream_lsh.worker.state", 'if pipeline.kind == "text":\n    pass', "decides by the kind"),
@@ -509,7 +509,7 @@ def test_a_breach_is_found(module: str, source: str, breach: str) -> None:
             "if TYPE_CHECKING:\n    from stream_lsh.worker.clients.producer import Feeder",
         ),
         ("stream_lsh.cli.main", "import time\nfrom stream_lsh import __version__\nfrom stream_lsh.demo import stories"),
-        ("stream_lsh.text.groups", "def shown(hash: int) -> None: ...\n"),
+        ("stream_lsh.text.hashing.groups", "def shown(hash: int) -> None: ...\n"),
         ("stream_lsh.model", "x = 1\n" * 400),
         ("stream_lsh.kinds.set.settings", "if self.family == GRID:\n    pass"),
         ("stream_lsh.wire.layout", 'if kind not in sections or kind == "AND":\n    pass'),

@@ -24,7 +24,7 @@ from stream_lsh.measure.jaccard import shared_count, shared_counts, sorted_uniqu
 from stream_lsh.sketch.catalog import scheme
 from stream_lsh.text.catalog import shingler
 from stream_lsh.text.digest import bag_digest
-from stream_lsh.text.groups import groups
+from stream_lsh.text.hashing.groups import groups
 from stream_lsh.text.normalise import Normaliser
 
 SIZES = {300: 256, 3_000: 256, 30_000: 32}

@@ -13,8 +13,8 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline
-from stream_lsh.text.code import CodeShingler
 from stream_lsh.text.functions import Function, functions_of
+from stream_lsh.text.shinglers.code import CodeShingler
 
 THRESHOLD = 0.6
 RUN = 4

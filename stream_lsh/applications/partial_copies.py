@@ -15,7 +15,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.shingled.scheme import ShingledTexts
 from stream_lsh.measure.uncommon import Sharing, sharing
 from stream_lsh.model import Document
-from stream_lsh.text.copied import Copied
+from stream_lsh.text.passages.copied import Copied
 from stream_lsh.wire.arguments import validate_document
 
 LEAST_SHARE = 0.2

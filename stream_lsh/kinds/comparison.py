@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from stream_lsh.pipeline.scheme import Scheme
-from stream_lsh.text.passages import Passage
+from stream_lsh.text.passages.shared import Passage
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ import numpy as np
 
 from stream_lsh.arrays import U64
 from stream_lsh.measure.distance import HashesDistance
-from stream_lsh.text.bag import bag
+from stream_lsh.text.shinglers.bag import bag
 
 __all__ = ["MaxUnion", "SumUnion", "bag", "max_union", "shared_of_bags", "sum_union"]
 

@@ -24,8 +24,8 @@ import numpy as np
 from stream_lsh.arrays import F64
 from stream_lsh.errors import ConfigError
 from stream_lsh.text.catalog import LARGEST_K, shingler
-from stream_lsh.text.char import code_points
 from stream_lsh.text.digest import bag_digest
+from stream_lsh.text.shinglers.char import code_points
 from stream_lsh.text.shingles import Shingler
 
 

@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.spelling import nearest
-from stream_lsh.text import code, stem
-from stream_lsh.text.bag import BagShingler
-from stream_lsh.text.capital import CapitalShingler
-from stream_lsh.text.char import CharShingler
-from stream_lsh.text.mixed import MixedShingler
 from stream_lsh.text.narrow import EIGHT_BYTES, FOUR_BYTES, NarrowShingler
+from stream_lsh.text.shinglers import code, stem
+from stream_lsh.text.shinglers.bag import BagShingler
+from stream_lsh.text.shinglers.capital import CapitalShingler
+from stream_lsh.text.shinglers.char import CharShingler
+from stream_lsh.text.shinglers.mixed import MixedShingler
+from stream_lsh.text.shinglers.space import SpaceShingler
+from stream_lsh.text.shinglers.stopword import StopwordShingler
+from stream_lsh.text.shinglers.stopwords import STOP_WORDS
+from stream_lsh.text.shinglers.word import WordShingler
 from stream_lsh.text.shingles import FULL, Shingler
-from stream_lsh.text.space import SpaceShingler
-from stream_lsh.text.stopword import StopwordShingler
-from stream_lsh.text.stopwords import STOP_WORDS
-from stream_lsh.text.word import WordShingler
 
 LARGEST_K = 64
 """Windows up to here are out of reach of the known attacks on polynomial hashes modulo 2^64."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stream_lsh.text.code import lexed, readable, require
+from stream_lsh.text.shinglers.code import lexed, readable, require
 
 LANGUAGES = {
     ".py": "python", ".pyi": "python",

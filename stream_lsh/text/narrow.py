@@ -43,7 +43,7 @@ class NarrowShingler:
         some 20 ns a shingle beside the inner shingler's.
 
     Example:
-        >>> from stream_lsh.text.char import CharShingler
+        >>> from stream_lsh.text.shinglers.char import CharShingler
         >>> NarrowShingler(CharShingler(9)).spec
         'char:9/4'
     """

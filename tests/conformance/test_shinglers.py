@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from stream_lsh import NearDuplicates
 from stream_lsh.errors import ConfigError
 from stream_lsh.text.catalog import BAG, KINDS, SPECS, shingler
-from stream_lsh.text.code import RENAMED
-from stream_lsh.text.groups import GROUP
+from stream_lsh.text.hashing.groups import GROUP
+from stream_lsh.text.shinglers.code import RENAMED
 from stream_lsh.text.shingles import Shingler
 from tests.texts import batches
 

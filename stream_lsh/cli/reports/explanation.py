@@ -12,7 +12,7 @@ from stream_lsh.kinds.comparison import Comparison
 from stream_lsh.kinds.explain import Explanation, Reason, Side
 from stream_lsh.ledger.graph.paths import Link
 from stream_lsh.model import Document
-from stream_lsh.text.passages import Passage
+from stream_lsh.text.passages.shared import Passage
 
 _CONTEXT = 60
 """Characters that are shown on each side of a difference."""

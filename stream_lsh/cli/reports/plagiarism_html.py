@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from stream_lsh.applications.partial_copies import PartialCopy
 from stream_lsh.cli.output.terminal import CONTROLS
-from stream_lsh.text.copied import Copied
+from stream_lsh.text.passages.copied import Copied
 
 _CONTEXT = 240
 """Characters that are shown before and behind a passage."""

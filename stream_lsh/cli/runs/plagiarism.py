@@ -14,7 +14,7 @@ from stream_lsh.cli.reports.plagiarism_html import PairReport, page
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input
 from stream_lsh.kinds.text.files import read
-from stream_lsh.text.copied import Copied
+from stream_lsh.text.passages.copied import Copied
 
 _MOST_IN_REPORT = 500
 _SHOWN = 3

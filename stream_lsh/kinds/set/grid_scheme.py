@@ -30,7 +30,7 @@ from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Criteria, SignatureAgreement, common_buckets
 from stream_lsh.pipeline.scheme import SchemeDefaults
 from stream_lsh.text.digest import bag_digest
-from stream_lsh.text.passages import Passage, passages
+from stream_lsh.text.passages.shared import Passage, passages
 
 FUNCTIONS, SIZE = 1024, 3
 MOST_FUNCTIONS, MOST_SQUARES = 1 << 16, 1 << 16

@@ -20,7 +20,7 @@ from stream_lsh.measure.jaccard import sorted_unique
 from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Criteria, SignatureAgreement, common_buckets
 from stream_lsh.text.digest import bag_digest
-from stream_lsh.text.groups import groups
+from stream_lsh.text.hashing.groups import groups
 from stream_lsh.text.shingles import Shingler
 
 

@@ -10,7 +10,7 @@ from stream_lsh.kinds.comparison import Comparison, Explained
 from stream_lsh.measure.catalog import Measure
 from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import SignatureAgreement
-from stream_lsh.text.passages import Passage
+from stream_lsh.text.passages.shared import Passage
 
 
 class Shingling(Protocol):

@@ -20,11 +20,11 @@ from stream_lsh.pipeline.scheme import BandedScheme, SchemeDefaults
 from stream_lsh.sketch.catalog import scheme as signature_scheme
 from stream_lsh.sketch.estimate import matching_slots
 from stream_lsh.text.catalog import shingler
-from stream_lsh.text.copied import Copied, copied_passages
 from stream_lsh.text.digest import bag_digest
-from stream_lsh.text.groups import groups
+from stream_lsh.text.hashing.groups import groups
 from stream_lsh.text.normalise import UNICODE_VERSION, Normaliser
-from stream_lsh.text.passages import Passage, passages
+from stream_lsh.text.passages.copied import Copied, copied_passages
+from stream_lsh.text.passages.shared import Passage, passages
 from stream_lsh.text.shingles import Shingler, Shingles
 
 Settings = dict[str, str | int | float]

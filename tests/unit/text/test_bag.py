@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from stream_lsh.measure.bags import bag as bag_of_measure
 from stream_lsh.measure.jaccard import jaccard, sorted_unique
-from stream_lsh.text.bag import bag, bags
 from stream_lsh.text.catalog import shingler
+from stream_lsh.text.shinglers.bag import bag, bags
 from stream_lsh.text.shingles import Shingles, offsets_of
 from tests.evaluation.oracles import bag_jaccard, char_windows, word_windows
 from tests.texts import texts

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream_lsh import NearDuplicates
-from stream_lsh.text.capital import CapitalShingler
-from stream_lsh.text.word import WordShingler
+from stream_lsh.text.shinglers.capital import CapitalShingler
+from stream_lsh.text.shinglers.word import WordShingler
 from tests.texts import texts
 
 words = st.lists(

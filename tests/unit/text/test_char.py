@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream_lsh.text.char import CharShingler, code_points
+from stream_lsh.text.shinglers.char import CharShingler, code_points
 from tests.evaluation.oracles import char_windows
 from tests.texts import texts
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream_lsh.text.char import CharShingler
-from stream_lsh.text.word import WordShingler
+from stream_lsh.text.shinglers.char import CharShingler
+from stream_lsh.text.shinglers.word import WordShingler
 from tests.evaluation.oracles import char_windows, word_windows
 from tests.texts import AWKWARD, batches
 

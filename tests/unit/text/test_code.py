@@ -8,7 +8,7 @@ import pytest
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.text.catalog import shingler
-from stream_lsh.text.code import CodeShingler
+from stream_lsh.text.shinglers.code import CodeShingler
 
 PYTHON = '''\
 @property

@@ -6,7 +6,7 @@ import pytest
 from stream_lsh.arrays import U64
 from stream_lsh.measure.jaccard import sorted_unique
 from stream_lsh.text.catalog import shingler
-from stream_lsh.text.copied import Copied, copied_passages
+from stream_lsh.text.passages.copied import Copied, copied_passages
 from stream_lsh.text.shingles import Shingler
 
 WORDS = [f"w{number}" for number in range(400)]

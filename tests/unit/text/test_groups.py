@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream_lsh.text.groups import GROUP, groups
+from stream_lsh.text.hashing.groups import GROUP, groups
 
 
 @given(st.lists(st.integers(0, 30)), st.integers(1, 40))

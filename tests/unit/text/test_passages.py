@@ -12,7 +12,7 @@ from stream_lsh.measure.jaccard import sorted_unique
 from stream_lsh.text.catalog import shingler
 from stream_lsh.text.normalise import FORMS, Normaliser
 from stream_lsh.text.origins import lowered, trace
-from stream_lsh.text.passages import Passage, passages
+from stream_lsh.text.passages.shared import Passage, passages
 from tests.evaluation.oracles import char_windows, tokens, word_windows
 from tests.texts import texts
 

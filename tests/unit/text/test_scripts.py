@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream_lsh.text.groups import BLOCK
-from stream_lsh.text.mixed import MixedShingler
-from stream_lsh.text.runs import TokenShingler
-from stream_lsh.text.space import SpaceShingler
-from stream_lsh.text.word import WordShingler
+from stream_lsh.text.hashing.groups import BLOCK
+from stream_lsh.text.shinglers.mixed import MixedShingler
+from stream_lsh.text.shinglers.runs import TokenShingler
+from stream_lsh.text.shinglers.space import SpaceShingler
+from stream_lsh.text.shinglers.word import WordShingler
 from tests.texts import batches
 
 SCRIPTS = (

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.text.catalog import shingler
-from stream_lsh.text.stem import LANGUAGES, StemShingler
-from stream_lsh.text.vocabulary import Vocabulary
+from stream_lsh.text.hashing.vocabulary import Vocabulary
+from stream_lsh.text.shinglers.stem import LANGUAGES, StemShingler
 from tests.texts import texts
 
 sentences = st.lists(st.sampled_from("house houses housing run Running runs, ran the of".split()), max_size=10).map(

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream_lsh import NearDuplicates
-from stream_lsh.text.groups import GROUP
-from stream_lsh.text.stopword import StopwordShingler
-from stream_lsh.text.stopwords import STOP_WORDS
-from stream_lsh.text.word import WordShingler
+from stream_lsh.text.hashing.groups import GROUP
+from stream_lsh.text.shinglers.stopword import StopwordShingler
+from stream_lsh.text.shinglers.stopwords import STOP_WORDS
+from stream_lsh.text.shinglers.word import WordShingler
 
 WORDS = st.sampled_from(["the", "and", "of", "cat", "dog", "river", "The", "Münster", "x", "...", "don't"])
 TEXTS = st.lists(WORDS, max_size=12).map(" ".join)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream_lsh.text.tiles import MOST_PLACES, Tile, tiles
+from stream_lsh.text.passages.tiles import MOST_PLACES, Tile, tiles
 
 few_symbols = st.lists(st.integers(0, 4), max_size=14)
 

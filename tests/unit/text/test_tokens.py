@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from stream_lsh.text.groups import BLOCK
-from stream_lsh.text.tokens import token_hashes
-from stream_lsh.text.windows import polynomial_base
+from stream_lsh.text.hashing.groups import BLOCK
+from stream_lsh.text.hashing.tokens import token_hashes
+from stream_lsh.text.hashing.windows import polynomial_base
 from tests.evaluation.oracles import tokens
 from tests.texts import AWKWARD, batches
 

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream_lsh.text.groups import BLOCK
-from stream_lsh.text.windows import drop_straddling, hash_windows, polynomial_base, polynomial_windows, power
+from stream_lsh.text.hashing.groups import BLOCK
+from stream_lsh.text.hashing.windows import drop_straddling, hash_windows, polynomial_base, polynomial_windows, power
 
 M = 1 << 64
 

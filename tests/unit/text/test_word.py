@@ -1,6 +1,6 @@
 import numpy as np
 
-from stream_lsh.text.word import WordShingler
+from stream_lsh.text.shinglers.word import WordShingler
 
 
 def test_case_and_punctuation_do_not_matter_but_order_does() -> None:

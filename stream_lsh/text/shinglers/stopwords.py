@@ -2,7 +2,7 @@
 
 They are frequent in running prose, and rare in menus, headings and advertisements.  The lists contain only words of
 every text of the language; longer lists would include words that carry a topic.  Words are tokens of
-`stream_lsh.text.tokens`: lower-cased, without apostrophes.
+`stream_lsh.text.hashing.tokens`: lower-cased, without apostrophes.
 """
 
 from collections.abc import Mapping

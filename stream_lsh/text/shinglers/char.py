@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from stream_lsh.arrays import I64
 from stream_lsh.hashing import odd_constants
-from stream_lsh.text.groups import GROUP, groups
+from stream_lsh.text.hashing.groups import GROUP, groups
+from stream_lsh.text.hashing.windows import drop_straddling, hash_windows, polynomial_base
 from stream_lsh.text.shingles import FULL, Shingles, Units, join_shingles, offsets_of, runs_of
-from stream_lsh.text.windows import drop_straddling, hash_windows, polynomial_base
 
 _PADDING = 0x110000  # the first number that is no code point: no text contains it
 

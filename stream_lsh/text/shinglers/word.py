@@ -4,8 +4,8 @@ A token is a run of `\w` of the lower-cased text: letters, digits and the unders
 spaces produce long tokens; `mixed:k` splits them into characters.
 """
 
-from stream_lsh.text.runs import TokenShingler
-from stream_lsh.text.tokens import WORDS
+from stream_lsh.text.hashing.tokens import WORDS
+from stream_lsh.text.shinglers.runs import TokenShingler
 
 
 class WordShingler(TokenShingler):

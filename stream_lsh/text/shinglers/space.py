@@ -9,8 +9,8 @@ import re
 import numpy as np
 
 from stream_lsh.arrays import Bools
-from stream_lsh.text.runs import TokenShingler
-from stream_lsh.text.tokens import PLANE_0, UNICODE, Tokeniser
+from stream_lsh.text.hashing.tokens import PLANE_0, UNICODE, Tokeniser
+from stream_lsh.text.shinglers.runs import TokenShingler
 
 
 @functools.cache

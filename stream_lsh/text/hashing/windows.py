@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from stream_lsh.arrays import I64, U64
 from stream_lsh.hashing import mix_in_place, odd_constants
-from stream_lsh.text.groups import BLOCK
+from stream_lsh.text.hashing.groups import BLOCK
 
 WORD_BITS = 64
 _SECOND_FACTOR = np.uint64(0xC4CEB9FE1A85EC53)

@@ -35,7 +35,7 @@ def passages(text: str, forms: Sequence[str], shingler: Shingler, shared: U64) -
         maximal passages that do not overlap; empty for a text without shingles.
 
     Example:
-        >>> from stream_lsh.text.word import WordShingler
+        >>> from stream_lsh.text.shinglers.word import WordShingler
         >>> from stream_lsh.measure.jaccard import sorted_unique
         >>> shingler = WordShingler(2)
         >>> text, other = "At noon it rained, again.", "Today at noon it rained"

@@ -11,8 +11,8 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U64
 from stream_lsh.text.origins import trace
+from stream_lsh.text.passages.tiles import Tile, tiles
 from stream_lsh.text.shingles import Shingler
-from stream_lsh.text.tiles import Tile, tiles
 
 GAP = 12
 """Shingles between two runs of one passage: a replaced word breaks as many as it has units, so some words in a row."""
@@ -63,7 +63,7 @@ def copied_passages(
         some ten microseconds a word.
 
     Example:
-        >>> from stream_lsh.text.word import WordShingler
+        >>> from stream_lsh.text.shinglers.word import WordShingler
         >>> left, right = "He wrote: it was the best of times.", "In short, it was the very best of times. Really."
         >>> (found,) = copied_passages(left, right, ("nfc",), WordShingler(2), np.empty(0, np.uint64))
         >>> left[found.left_start : found.left_end], right[found.right_start : found.right_end], found.units

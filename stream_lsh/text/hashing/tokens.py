@@ -20,11 +20,11 @@ import numpy.typing as npt
 
 from stream_lsh.arrays import I64, U8, U64, Bools
 from stream_lsh.hashing import mix_in_place
-from stream_lsh.text.char import code_points
-from stream_lsh.text.groups import BLOCK
+from stream_lsh.text.hashing.groups import BLOCK
+from stream_lsh.text.hashing.windows import WORD_BITS, power
 from stream_lsh.text.origins import lowered, unchanged
+from stream_lsh.text.shinglers.char import code_points
 from stream_lsh.text.shingles import offsets_of
-from stream_lsh.text.windows import WORD_BITS, power
 
 _MASK = (1 << WORD_BITS) - 1
 

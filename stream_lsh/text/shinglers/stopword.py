@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from stream_lsh.arrays import I64, U64
-from stream_lsh.text.groups import GROUP, groups
+from stream_lsh.text.hashing.groups import GROUP, groups
+from stream_lsh.text.hashing.tokens import token_places
+from stream_lsh.text.shinglers.stopwords import STOP_WORDS
+from stream_lsh.text.shinglers.word import WordShingler
 from stream_lsh.text.shingles import Shingles, Units, join_shingles, offsets_of
-from stream_lsh.text.stopwords import STOP_WORDS
-from stream_lsh.text.tokens import token_places
-from stream_lsh.text.word import WordShingler
 
 K = 3
 """Words in a shingle, including the stop word."""

@@ -32,10 +32,10 @@ import numpy as np
 from stream_lsh.arrays import I64
 from stream_lsh.errors import ConfigError
 from stream_lsh.spelling import nearest
-from stream_lsh.text.groups import GROUP, groups
-from stream_lsh.text.runs import Runs
+from stream_lsh.text.hashing.groups import GROUP, groups
+from stream_lsh.text.hashing.vocabulary import Vocabulary
+from stream_lsh.text.shinglers.runs import Runs
 from stream_lsh.text.shingles import FULL, Shingles, Units, join_shingles, offsets_of
-from stream_lsh.text.vocabulary import Vocabulary
 
 RENAMED = "renamed"
 """The last part of the name of shingles that are independent of names."""

@@ -11,10 +11,10 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U64
 from stream_lsh.hashing import odd_constants
-from stream_lsh.text.groups import GROUP, groups
+from stream_lsh.text.hashing.groups import GROUP, groups
+from stream_lsh.text.hashing.tokens import Tokeniser, token_hashes, token_places
+from stream_lsh.text.hashing.windows import drop_straddling, hash_windows, polynomial_base
 from stream_lsh.text.shingles import FULL, Shingles, Units, join_shingles, offsets_of, runs_of
-from stream_lsh.text.tokens import Tokeniser, token_hashes, token_places
-from stream_lsh.text.windows import drop_straddling, hash_windows, polynomial_base
 
 _PADDING = 0  # the hash of a token with a probability of 2^-64 only
 

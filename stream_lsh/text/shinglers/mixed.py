@@ -17,8 +17,8 @@ import unicodedata
 import numpy as np
 
 from stream_lsh.arrays import U8
-from stream_lsh.text.runs import TokenShingler
-from stream_lsh.text.tokens import MARK, PLANE_0, SINGLE, UNICODE, WORDS, Tokeniser
+from stream_lsh.text.hashing.tokens import MARK, PLANE_0, SINGLE, UNICODE, WORDS, Tokeniser
+from stream_lsh.text.shinglers.runs import TokenShingler
 
 UNSPACED = (
     (0x0E00, 0x0E7F),  # Thai

@@ -16,11 +16,11 @@ from mmh3 import hash64
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.spelling import nearest
-from stream_lsh.text.groups import GROUP, groups
-from stream_lsh.text.runs import Runs
+from stream_lsh.text.hashing.groups import GROUP, groups
+from stream_lsh.text.hashing.tokens import token_places
+from stream_lsh.text.hashing.vocabulary import Vocabulary
+from stream_lsh.text.shinglers.runs import Runs
 from stream_lsh.text.shingles import FULL, Shingles, Units, join_shingles, offsets_of
-from stream_lsh.text.tokens import token_places
-from stream_lsh.text.vocabulary import Vocabulary
 
 LANGUAGES = (
     "ar", "ca", "cs", "da", "de", "el", "en", "eo", "es", "et", "eu", "fa", "fi", "fr", "ga", "hi", "hu", "hy", "id",

@@ -104,7 +104,7 @@ class BagShingler:
         some 300 ns a shingle beside the inner shingler's.
 
     Example:
-        >>> from stream_lsh.text.char import CharShingler
+        >>> from stream_lsh.text.shinglers.char import CharShingler
         >>> once, twice = BagShingler(CharShingler(1))(["ab", "abab"]).counts.tolist()
         >>> twice, len({*BagShingler(CharShingler(1))(["abab"]).hashes.tolist()})
         (4, 4)

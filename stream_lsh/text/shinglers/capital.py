@@ -13,12 +13,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from stream_lsh.arrays import I64, U64, Bools
-from stream_lsh.text.char import code_points
-from stream_lsh.text.groups import GROUP, groups
+from stream_lsh.text.hashing.groups import GROUP, groups
+from stream_lsh.text.hashing.tokens import PLANE_0, UNICODE, placed_tokens, token_places
 from stream_lsh.text.origins import lowered
-from stream_lsh.text.runs import Runs
+from stream_lsh.text.shinglers.char import code_points
+from stream_lsh.text.shinglers.runs import Runs
 from stream_lsh.text.shingles import Shingles, Units, join_shingles, offsets_of
-from stream_lsh.text.tokens import PLANE_0, UNICODE, placed_tokens, token_places
 
 
 class CapitalShingler:

@@ -1,0 +1,1 @@
+"""Hashes of tokens and of windows over many texts at once, without a Python object for each."""

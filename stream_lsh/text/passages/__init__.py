@@ -1,0 +1,1 @@
+"""The passages that texts share, with their places in the original texts."""
