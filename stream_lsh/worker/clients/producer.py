@@ -7,7 +7,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
-from aiokafka.errors import KafkaError, MessageSizeTooLargeError  # type: ignore[import-untyped]
+from aiokafka.errors import (  # type: ignore[import-untyped]
+    KafkaError,
+    MessageSizeTooLargeError,
+    UnknownTopicOrPartitionError,
+)
 
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.model import PipelineConfig
@@ -88,6 +92,7 @@ class Feeder:
         """Send keys with their values, at most `rate` a second; `rejected` gets those that are too large.
 
         Raises:
+            ConfigError: there is no such topic -> start a worker first, or create it.
             DoubtError: a broker does not answer, or refuses a message -> send the missing ones again.
         """
         topic = self._pipeline.source
@@ -99,6 +104,9 @@ class Feeder:
                 continue
             try:
                 self._deliveries.append((key, len(value or b""), await self._producer.send(topic, value, key=key)))
+            except UnknownTopicOrPartitionError as error:
+                advice = "create it" if self._pipeline.rekey else "a worker creates it when it starts"
+                raise ConfigError(f"{topic}: the topic does not exist; {advice}") from error
             except KafkaError as error:
                 raise unreachable(self._kafka, error) from error
             self.sent += 1

@@ -1,11 +1,15 @@
 """The message of a document and of a record."""
 
+import asyncio
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError  # type: ignore[import-untyped]
 
-from stream_lsh.errors import UnusableDocument
+from stream_lsh.config import parse
+from stream_lsh.errors import ConfigError, UnusableDocument
 from stream_lsh.kinds.record.messages import parse_record, record_message
 from stream_lsh.kinds.text.messages import message, parse_document
 from stream_lsh.model import About, Document
@@ -14,6 +18,7 @@ from stream_lsh.records.profile import Field, Profile
 from stream_lsh.records.reading import Reader
 from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.message import ParseRules
+from stream_lsh.worker.clients import producer
 
 
 @pytest.mark.parametrize("text", ["plain", "", "\x00", "half a pair \ud800", "\U0001f600", None])
@@ -88,3 +93,41 @@ def test_a_profile_without_columns_of_id_and_source_has_the_key() -> None:
     bare = replace(PEOPLE, id_columns=(), source_columns=())
     key, value = record_message(Record("7", {"name": "Ann"}, "crm"), bare, FieldNames())
     assert parse_record(value, key, Reader(bare), fallback_time_ms=9).id == "7"
+
+
+class ProducerWithoutTopic:
+    """A client of a broker that does not have the topic and does not create it."""
+
+    def __init__(self, **settings: Any) -> None:
+        pass
+
+    async def start(self) -> None:
+        pass
+
+    async def stop(self) -> None:
+        pass
+
+    async def send(self, topic: str, value: bytes | None, key: bytes) -> None:
+        raise UnknownTopicOrPartitionError
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ('source = "news"', "news: the topic does not exist; a worker creates it when it starts"),
+        ('source = ["news"]\nrekey = true', "news: the topic does not exist; create it"),
+    ],
+)
+def test_a_source_that_does_not_exist_is_named(monkeypatch: pytest.MonkeyPatch, keys: str, problem: str) -> None:
+    def no_admin(kafka: object) -> None:
+        raise KafkaError
+
+    async def fed() -> None:
+        config = parse(f"[[pipeline]]\n{keys}", "c.toml", {})
+        async with producer.Feeder(config.kafka, config.pipelines[0]) as feeder:
+            await feeder.send([Document("a", "text", 0)])
+
+    monkeypatch.setattr(producer, "admin_of", no_admin)
+    monkeypatch.setattr(producer, "AIOKafkaProducer", ProducerWithoutTopic)
+    with pytest.raises(ConfigError, match=problem):
+        asyncio.run(fed())
