@@ -78,7 +78,7 @@ def _inflated(path: str, form: str, first: bytes, stream: FileIO, make: Callable
     except (zlib.error, _zstd_error()) as error:
         raise MalformedMessage(
             form,
-            f"{path}: the {form} data are damaged behind byte {position - len(data)} ({error}); get the file again",
+            f"{path}: the {form} data are damaged after byte {position - len(data)} ({error}); get the file again",
         ) from None
     if not inflate.eof:
         raise MalformedMessage(form, f"{path}: the {form} data end too early; get the file again, it is truncated")

@@ -107,7 +107,7 @@ def _records(file: BinaryIO, path: str | os.PathLike[str]) -> Iterator[bytes]:
         count += 1
     (expected,) = _COUNT.unpack(_exactly(file, _COUNT.size, path))
     if count != expected or file.read(1):
-        _damaged(path, f"got {count} records, expected {expected} and nothing behind them")
+        _damaged(path, f"got {count} records, expected {expected} and no bytes after them")
 
 
 def _exactly(file: BinaryIO, size: int, path: str | os.PathLike[str]) -> bytes:

@@ -305,7 +305,7 @@ class Reader:
     def finish(self) -> None:
         """Check that the section ends here."""
         if self._at != self._end:
-            self.fail(f"got {self._end - self._at} bytes behind the last column")
+            self.fail(f"got {self._end - self._at} bytes after the last column")
 
 
 def open_message(data: bytes | None, kind: Message, fingerprint: int) -> dict[int, Reader]:

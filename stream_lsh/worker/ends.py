@@ -85,11 +85,11 @@ def lost_ends(seen: Mapping[TP, int], ends: Mapping[TP, int | None]) -> list[Sta
     Example:
         >>> [problem] = lost_ends({TP("app-news-edges", 0): 7, TP("docs", 0): 7}, {TP("app-news-edges", 0): 3})
         >>> print(str(problem).partition(": it was")[0])
-        app-news-edges, partition 0: ends at offset 3, expected an end behind offset 7, which was read
+        app-news-edges, partition 0: ends at offset 3, expected an end after offset 7, which was read
     """
     return [
         StateError(
-            f"{tp.topic}, partition {tp.partition}: ends at offset {end}, expected an end behind offset {offset}, "
+            f"{tp.topic}, partition {tp.partition}: ends at offset {end}, expected an end after offset {offset}, "
             f"which was read: {_HOW} results; see {LOST}"
         )
         for tp, offset in sorted(seen.items())

@@ -140,14 +140,14 @@ def state_problems(ours: Manifest, theirs: Manifest | None, ids: Mapping[str, st
     return [
         *(
             StateError(
-                f"{topic}: does not exist any more: what was in it is lost, and {ours.pipeline} goes by its offsets, "
-                f"which would come again; see {LOST}"
+                f"{topic}: no longer exists: its messages are lost, and a new topic would reuse the offsets that the "
+                f"state of {ours.pipeline} refers to; see {LOST}"
             )
             for topic in lost
         ),
         *(
             StateError(
-                f"{source}: does not exist any more, and the state of {ours.pipeline} was built from it: start over "
+                f"{source}: no longer exists, and the state of {ours.pipeline} was built from it: start over "
                 "under another `app_id`, from a new source"
             )
             for source in gone

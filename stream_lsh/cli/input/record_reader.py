@@ -109,7 +109,9 @@ class RecordReader:
             if self.again <= SHOWN and not self._options.quiet:
                 self.progress.clear()
                 id = ascii(record.id)[:80]
-                sys.stderr.write(f"{part.path}:{line}: the id {id} comes again: it replaces the record before it\n")
+                sys.stderr.write(
+                    f"{part.path}:{line}: the id {id} is repeated: this record replaces the one before it\n"
+                )
 
     @property
     def failed(self) -> bool:
@@ -118,7 +120,7 @@ class RecordReader:
 
     def summary(self) -> list[str]:
         """Lines about repeated ids and rejected records, for the summary."""
-        again = f"{self.again:,} ids came again: the later record counts; --id-column names another column"
+        again = f"{self.again:,} repeated ids: the last record of each counts; --id-column names another column"
         return [*([again] if self.again else []), *summary(self.reasons, list_rejects(self._rejects))]
 
 

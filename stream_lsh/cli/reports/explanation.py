@@ -103,7 +103,7 @@ def reason_text(explanation: Explanation) -> str:
         Reason.CHAIN: lambda: f"{steps:,} matches connect them, the weakest with a similarity of {least:.4f}",
         Reason.PAST: lambda: "documents that have expired connected them",
         Reason.ABSENT: lambda: (
-            f"no text is there any more of {_those(explanation, lambda side: side.document is None)}"
+            f"the text is no longer stored: {_those(explanation, lambda side: side.document is None)}"
         ),
         Reason.DELETED: lambda: f"deleted: {_those(explanation, _is_deleted)}",
         Reason.EMPTY: lambda: f"no shingles, so no match: {_those(explanation, lambda side: side.shingles == 0)}",

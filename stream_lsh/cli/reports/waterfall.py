@@ -93,7 +93,7 @@ def found(evidence: PairEvidence, most: int | None = None) -> str:
     if not evidence.linkable:
         return "they are of one source, and the profile links different ones only: they are never compared"
     if not shared:
-        return f"they share none of {every} blocks: they are never compared, whatever their score"
+        return f"they share none of {every} blocks: they are never compared"
     named = [plain(name) for name in shared[:most]]
     more = [] if most is None or len(shared) <= most else [f"{len(shared) - most} more"]
     return f"they share {len(shared)} of {every} blocks: {', '.join([*named, *more])}"

@@ -185,7 +185,7 @@ class DedupRun:
             f"{clusters:,} clusters, {seconds:.1f} s"
         ]
         if signed.updated + signed.unchanged:
-            lines.append(f"{signed.updated + signed.unchanged:,} ids came again: the later document counts")
+            lines.append(f"{signed.updated + signed.unchanged:,} repeated ids: the last document of each counts")
         if signed.deleted + signed.unknown_deletes:
             lines.append(f"{signed.deleted + signed.unknown_deletes:,} deletes")
         if signed.expired:

@@ -153,7 +153,7 @@ class SingleFieldRun(ABC):
         """The lines of the summary."""
         lines = [", ".join([f"{self.size:,} {self._what}", *self._report, f"{seconds:.1f} s"])]
         if self._again:
-            lines.append(f"{self._again:,} ids came again: the later one counts")
+            lines.append(f"{self._again:,} repeated ids: the last one of each counts")
         if self.memory is not None and self.memory.capped:
             lines.append(
                 f"capped: {self.memory.capped:,} times buckets were not followed to their end, or candidates not "

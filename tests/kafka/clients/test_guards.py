@@ -125,7 +125,7 @@ def altered(config: Config, **keys: Any) -> Config:
 
 CHANGES: dict[str, tuple[Callable[[Broker, Config], Awaitable[Config]], type[StreamLSHError], list[str]]] = {
     "source recreated": (source_recreated, StateError, ["{}-source: was deleted and recreated", "`app_id`"]),
-    "source gone": (source_gone, StateError, ["{}-source: does not exist any more", "start over"]),
+    "source gone": (source_gone, StateError, ["{}-source: no longer exists", "start over"]),
     "source grown": (
         source_grown,
         ConfigError,

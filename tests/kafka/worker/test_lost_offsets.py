@@ -80,7 +80,7 @@ def test_a_worker_does_not_start_on_a_topic_of_its_own_that_was_recreated(
         return str(gone), str(recreated_topic)
 
     gone, recreated_topic = asyncio.run(run())
-    assert f"{full}: does not exist any more" in gone
+    assert f"{full}: no longer exists" in gone
     assert f"{full}: was deleted and recreated" in recreated_topic
     assert "docs/operations/errors.md" in recreated_topic
 
@@ -117,7 +117,7 @@ def test_without_the_ids_of_an_earlier_version_the_end_of_a_topic_reveals_it(
 
     reason = asyncio.run(run())
     assert isinstance(reason, StateError)
-    assert f"{topic}, partition 0: ends at offset 0, expected an end behind offset" in str(reason)
+    assert f"{topic}, partition 0: ends at offset 0, expected an end after offset" in str(reason)
 
 
 def test_without_its_id_a_ledger_that_lacks_acknowledged_records_ends_the_worker(

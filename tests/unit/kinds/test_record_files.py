@@ -308,11 +308,11 @@ def test_the_last_of_the_records_with_one_id_counts_and_a_warning_is_printed(
     assert (record_reader.records, record_reader.again, record_reader.failed) == (9, 7, True)
     assert kept.rows == {"a": 0, "b": 1}
     printed = capsys.readouterr().err.splitlines()
-    assert f"{path}:4: the id 'a' comes again: it replaces the record before it" in printed
-    assert sum("comes again" in line for line in printed) == 5
+    assert f"{path}:4: the id 'a' is repeated: this record replaces the one before it" in printed
+    assert sum("is repeated" in line for line in printed) == 5
     assert sum("rejected (csv)" in line for line in printed) == 1
     again, rejected = record_reader.summary()
-    assert again.startswith("7 ids came again: the later record counts")
+    assert again.startswith("7 repeated ids: the last record of each counts")
     assert rejected == "1 rejected: csv 1; --rejects lists them"
     taken([path], quiet=True)
     assert capsys.readouterr().err == ""

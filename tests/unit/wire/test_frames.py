@@ -227,7 +227,7 @@ def longs(*values: int) -> bytes:
         ((words(1, 1), longs(1), longs(1), b"\2", words(0), longs(1)), "a flag that is neither"),
         ((words(1, 1), longs(1), longs(1), b"\0", words(0)), "0 bytes where 8 are announced"),
         ((words(0xFFFFFFFF, 1), longs(1)), "are announced"),
-        ((words(0, 0), longs(1)), "8 bytes behind the last column"),
+        ((words(0, 0), longs(1)), "8 bytes after the last column"),
         ((), "0 bytes where 8"),
     ],
 )

@@ -142,5 +142,5 @@ def _stream_that_stops_after_one(app: Application, events: list[Any]) -> Any:
 
 
 def test_a_gap_between_events_that_wait_together_is_noticed() -> None:
-    with pytest.raises(DoubtError, match="goes on at offset 5, and 1 had to come"):
+    with pytest.raises(DoubtError, match="continues at offset 5, expected 1"):
         given(Application(), [event(ONE, 0, 0), event(ONE, 5, 5)], ContiguityGuard(NOTHING.get))

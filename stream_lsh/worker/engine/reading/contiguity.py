@@ -18,7 +18,7 @@ from stream_lsh.errors import DoubtError, StateError
 class ContiguityGuard:
     """Follows the offsets of one agent's stream.
 
-    committed: TP -> the committed offset, None if there is none.
+    Args:
         committed: TP -> the offset that is committed, None if there is none.
         gaps_allowed: topics where a gap is counted instead.
 
@@ -46,14 +46,14 @@ class ContiguityGuard:
             expected = self._committed(message.tp)
         elif expected is not None and first < expected:
             raise StateError(
-                f"{message.topic}[{message.partition}] goes on at offset {first}, and {expected} had to come: it was "
+                f"{message.topic}[{message.partition}] continues at offset {first}, expected {expected}: it was "
                 "truncated by an unclean leader election, or deleted and recreated; see `An own topic that was "
                 "deleted or cut` in docs/operations/errors.md"
             )
         if expected is not None and first > expected:
             if message.topic not in self._gaps_allowed:
                 raise DoubtError(
-                    f"{message.topic}[{message.partition}] goes on at offset {first}, and {expected} had to come: "
+                    f"{message.topic}[{message.partition}] continues at offset {first}, expected {expected}: "
                     "records were dropped on the way here, or deleted before they were read"
                 )
             self.skipped[message.topic] = self.skipped.get(message.topic, 0) + first - expected

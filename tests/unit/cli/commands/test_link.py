@@ -240,7 +240,7 @@ def test_a_later_record_replaces_and_a_deleted_one_is_gone(folder: Path, profile
     rows += [{"id": "a", "surname": "Ode"}, {"id": "b", "deleted": True}, {"id": "x", "deleted": True}]
     run = link(folder, "-", "--profile", profile, stdin=people() + lines_of(rows))
     assert [group for group in groups(run) if group & {*"abcd"}] == [{"c", "d"}]
-    assert "-:605: the id 'a' comes again: it replaces the record before it" in run.err
+    assert "-:605: the id 'a' is repeated: this record replaces the one before it" in run.err
     assert "\n1 deletes\n" in run.err
 
 

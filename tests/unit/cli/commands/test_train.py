@@ -195,7 +195,7 @@ def test_unusable_lines_are_counted_and_strict_is_exit_code_1(people: Path, capf
     assert main(train) == 0
     err = capfd.readouterr().err
     assert "people.csv:602: rejected (csv): got a row of 1 fields, expected 3 as in the header" in err
-    assert "people.csv:603: the id '1a' comes again" in err
+    assert "people.csv:603: the id '1a' is repeated" in err
     assert "1 rejected: csv 1\n" in err
     assert json.loads((people / "rejects.jsonl").read_text())["line"] == 602
     assert main([*train, "--strict"]) == 1

@@ -73,7 +73,7 @@ def test_lines_show_the_weight_of_each_field() -> None:
 
 
 def test_lines_state_that_two_records_share_no_block() -> None:
-    assert lines(pair(SMITH, FAR))[1] == ("They share none of 2 blocks: they are never compared, whatever their score.")
+    assert lines(pair(SMITH, FAR))[1] == ("They share none of 2 blocks: they are never compared.")
     link = replace(PROFILE, link="link")
     evidence = explain_pair((SMITH, SMITH), link, Scorer(link), sources=("x", "x"))
     assert "they are of one source" in lines(Pair(("a", "b"), evidence))[1].lower()
