@@ -18,7 +18,7 @@ FOUNDATION = ("arrays", "hashing", "errors", "model", "retention", "spelling")
 STEPS = ("text", "sketch", "lsh", "measure", "index", "interop", "records", "ledger", "pipeline")
 KINDS = ("files", "settings", "kinds")
 SURFACES = ("allpairs", "stream_lsh", "demo", "cli", "__main__")
-ORDER = (*FOUNDATION, *STEPS, "wire", *KINDS, "config", "figures", "applications", "worker", *SURFACES)
+ORDER = (*FOUNDATION, *STEPS, "wire", *KINDS, "config", "sizing", "figures", "applications", "worker", *SURFACES)
 """Every room, each after all that it may import; `stream_lsh` is the package's own `__init__`."""
 
 KIND_CORE = frozenset(
@@ -86,7 +86,7 @@ LOOPS = frozenset(
     }
 )
 """Commands that speak with Kafka: they run a loop of asyncio, and know no client of Kafka."""
-NO_CLOCK = CORE | {"wire", "kinds", "applications", "allpairs", "figures"}
+NO_CLOCK = CORE | {"wire", "kinds", "sizing", "applications", "allpairs", "figures"}
 CLOCK_READERS = frozenset(
     {"stream_lsh.kinds.text.files", "stream_lsh.kinds.record.rows", "stream_lsh.kinds.single_field_files"}
 )

@@ -164,6 +164,16 @@ class Kind(Protocol):
     def message(self, document: Document, names: FieldNames) -> KeyValue:
         """The message for a document, the inverse of `parse`; raises UnusableDocument for an id that is not a key."""
 
+    def example(self, group: int, member: int, size: int, names: FieldNames) -> KeyValue:
+        """A generated message: those of one group match each other, those of two groups do not.
+
+        Args:
+            group: 0 and up.
+            member: 0 and up.
+            size: bytes of the compared value, roughly: a text, items, values of a record; vectors ignore it.
+            names: of the fields in the source.
+        """
+
     def results(self, pipeline: str) -> Results:
         """The converter of results to public messages, for a pipeline of this name."""
 

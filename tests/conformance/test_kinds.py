@@ -122,6 +122,21 @@ def test_a_pipeline_writes_topics_of_its_kind_only(name: str) -> None:
     assert pipeline.clusters_topic == pipeline.public_topics[pipeline.kind.clusters]
 
 
+# -- examples
+
+
+@every_case
+def test_examples_of_one_group_match_and_those_of_two_groups_do_not(name: str) -> None:
+    pipeline = pipeline_of(name)
+    messages = [pipeline.kind.example(group, member, 600, pipeline.fields) for group in range(4) for member in range(3)]
+    assert len({key for key, _ in messages}) == len(messages)
+    chain = LocalPipeline(pipeline.kind.scheme(), pipeline.kind.least, pipeline.limits())
+    settled = chain.process([pipeline.document(value, key, NOW_MS, now_ms=NOW_MS) for key, value in messages])
+    pairs = {(match.left, match.right) for one in settled for match in one.matches}
+    groups = [sorted(key.decode() for key, _ in messages[start : start + 3]) for start in range(0, len(messages), 3)]
+    assert pairs == {(a, b) for group in groups for a in group for b in group if a < b}
+
+
 # -- settings and limits
 
 

@@ -25,6 +25,7 @@ GROUPS = {
     },
     "understand and tune": {
         "explain": "show why two documents or records match, or why not",
+        "plan": "compute workers, partitions, memory and disks for a stream",
         "tune": "choose bands and rows: recall, false candidates, memory",
         "profile": "propose, show and check profiles: the comparison of records",
         "train": "learn the weights of a profile from records",

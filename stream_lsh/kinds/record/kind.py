@@ -10,6 +10,7 @@ import msgspec
 from stream_lsh.errors import ConfigError, InvariantError
 from stream_lsh.files.discover import TEXT, Input
 from stream_lsh.kinds.kind import FeedPart, KeyValue, KindDefaults, Setting, StoredSize
+from stream_lsh.kinds.record.example import example_record
 from stream_lsh.kinds.record.files import find_record_inputs, read_records
 from stream_lsh.kinds.record.golden import limits_of_records
 from stream_lsh.kinds.record.messages import MAX_RECORD_BYTES, parse_record, record_message
@@ -101,6 +102,10 @@ class RecordKind(RecordSettings, KindDefaults):
         about = document.about
         record = Record(document.id, msgspec.json.decode(about.title), about.source, document.time_ms)
         return record_message(record, self.loaded_profile, names)
+
+    def example(self, group: int, member: int, size: int, names: FieldNames) -> KeyValue:
+        """A record with values in the fields that blocking uses most."""
+        return record_message(example_record(self.loaded_profile, group, member, size), self.loaded_profile, names)
 
     def results(self, pipeline: str) -> Results:
         """Results of records: scored pairs, members, entities, and reviews."""

@@ -7,13 +7,14 @@ from typing import ClassVar
 
 from stream_lsh.files.column_names import of_documents
 from stream_lsh.files.discover import Input, find_inputs
+from stream_lsh.kinds.examples import TIME_MS, WORD_BYTES, example_id, with_another_end, words
 from stream_lsh.kinds.kind import TOPICS, FeedPart, KeyValue, KindDefaults, Setting
 from stream_lsh.kinds.results import Results, TextResults
 from stream_lsh.kinds.shingled.methods import ShingleScheme, text_scheme
 from stream_lsh.kinds.text.files import read
 from stream_lsh.kinds.text.messages import RAW, message, parse_document
 from stream_lsh.kinds.text.settings import TextSettings
-from stream_lsh.model import Document
+from stream_lsh.model import NO_ABOUT, About, Document
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.message import ParseRules
@@ -70,6 +71,13 @@ class TextKind(TextSettings, KindDefaults):
     def message(self, document: Document, names: FieldNames) -> KeyValue:
         """The message for a document."""
         return message(document, names)
+
+    def example(self, group: int, member: int, size: int, names: FieldNames) -> KeyValue:
+        """A text of words, with a title and a source if the clusters are stories."""
+        shared = words(group, 0, max(4, round(size / WORD_BYTES)))
+        text = " ".join(with_another_end(shared, group, member, self.threshold))
+        about = About(" ".join(shared[:8]), f"outlet{member}.example") if self.stories else NO_ABOUT
+        return message(Document(example_id(group, member), text, TIME_MS, about), names)
 
     def results(self, pipeline: str) -> Results:
         """Pairs, members, clusters, and mirrors."""

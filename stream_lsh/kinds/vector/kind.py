@@ -3,12 +3,18 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from stream_lsh.kinds.kind import Setting, StoredSize
+from stream_lsh.kinds.examples import TIME_MS, example_id
+from stream_lsh.kinds.kind import KeyValue, Setting, StoredSize
 from stream_lsh.kinds.results import Results, TextResults
+from stream_lsh.kinds.single_field import valued_message
 from stream_lsh.kinds.single_field_files import SingleFieldKind
+from stream_lsh.kinds.vector.example import example_vector
+from stream_lsh.kinds.vector.messages import VectorForm
 from stream_lsh.kinds.vector.results import vector_matches
 from stream_lsh.kinds.vector.scheme import VectorScheme
 from stream_lsh.kinds.vector.settings import VectorSettings
+from stream_lsh.model import Document
+from stream_lsh.wire.field_names import FieldNames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +35,11 @@ class VectorKind(VectorSettings, SingleFieldKind):
     def stored_size(self) -> StoredSize:
         """The greatest size of a stored version, without the scheme, which is slow to construct: one band per slot."""
         return StoredSize(self.slots, self.slots + 1)
+
+    def example(self, group: int, member: int, size: int, names: FieldNames) -> KeyValue:
+        """A vector near those of its group."""
+        text = self.form.text(example_vector(self.metric, group, member), VectorForm.field)
+        return valued_message(Document(example_id(group, member), text, TIME_MS), self.form, names)
 
     def results(self, pipeline: str) -> Results:
         """Pairs with their distance, members, clusters."""

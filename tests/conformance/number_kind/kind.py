@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from stream_lsh.errors import MalformedMessage
 from stream_lsh.files.column_names import of_documents
 from stream_lsh.files.discover import TABLES, Input, find_inputs
+from stream_lsh.kinds.examples import TIME_MS, example_id
 from stream_lsh.kinds.kind import FeedPart, KeyValue, KindDefaults, Setting, StoredSize
 from stream_lsh.kinds.results import Results, TextResults
 from stream_lsh.kinds.single_field import parse_valued, valued_message
@@ -74,6 +75,10 @@ class NumberKind(KindDefaults):
 
     def message(self, document: Document, names: FieldNames) -> KeyValue:
         return valued_message(document, NumberForm(), names)
+
+    def example(self, group: int, member: int, size: int, names: FieldNames) -> KeyValue:
+        value = (10 * group + member / (1 + member)) * self.distance
+        return valued_message(Document(example_id(group, member), repr(value), TIME_MS), NumberForm(), names)
 
     def results(self, pipeline: str) -> Results:
         return TextResults(pipeline, self.name)

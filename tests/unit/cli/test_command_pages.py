@@ -34,6 +34,7 @@ GUIDES = {
     "plagiarism": ("Partial copies", "../../guides/plagiarism.md"),
     "clones": ("Duplicate code", "../../guides/code.md"),
     "explain": ("Explaining results", "../../guides/explaining.md"),
+    "plan": ("Scale", "../../scale.md"),
     "tune": ("Choosing parameters", "../../guides/choosing-parameters.md"),
     "train": ("Matching records", "../../guides/records.md"),
     "profile": ("Matching records", "../../guides/records.md"),
