@@ -22,11 +22,11 @@ from stream_lsh.sizing.load import Load
 from stream_lsh.sizing.plan import members_of
 from stream_lsh.sizing.sample import sample_of
 from stream_lsh.sizing.traffic import BANDS, BUCKETS_LOG, DOCUMENTS_LOG, SOURCE, traffic_of
-from tests.simulation.broker import Broker
-from tests.simulation.codec import decoded
-from tests.simulation.producer import Flight, Message, is_lane
-from tests.simulation.setup import Setup
-from tests.simulation.workers import Worker
+from tests.simulation.drivers.worker import Worker
+from tests.simulation.log.broker import Broker
+from tests.simulation.log.codec import decoded
+from tests.simulation.log.producer import Flight, Message, is_lane
+from tests.simulation.pipelines.setup import Setup
 
 EXACT, NEAR, ROUGH = 0.03, 0.15, 0.3
 """Tolerances: of counts that follow from the settings, of means, and of counts of rare or crowded messages."""

@@ -23,24 +23,26 @@ def as_text(plan: Plan, config: Config, load: Load, screen: Screen) -> Iterator[
     """Tables of the deployment, the steps and the topics; then the notes."""
     ceiling, recovery = plan.ceiling, plan.recovery
     yield (
-        f"{plan.pipeline}: {_count(load.rate)} documents a second, at the peak {_count(plan.peak)}; "
-        f"{_count(plan.documents)} documents kept"
+        f"{plan.pipeline}: {as_count(load.rate)} documents a second, at the peak {as_count(plan.peak)}; "
+        f"{as_count(plan.documents)} documents kept"
     )
     yield ""
-    settles = f"{_bytes(plan.memory)}; {_bytes(plan.other_memory)} without the ledger"
+    settles = f"{as_bytes(plan.memory)}; {as_bytes(plan.other_memory)} without the ledger"
     starts = f"{_seconds(recovery.from_disk)} from disk, {_seconds(recovery.from_changelogs)} from the changelogs"
     rows = [
         ("workers", f"{plan.workers} of {SHARE:.0%} of a core each at the peak"),
         ("partitions", str(plan.partitions)),
-        ("memory of a worker", _bytes(plan.memory) if plan.workers == 1 else settles),
-        ("disk of a worker", _bytes(plan.disk) if plan.disk else "none (data_dir is empty)"),
-        ("disk of all brokers", f"{_bytes(sum(topic.disk for topic in plan.topics.values()))}, {_copies(config)}"),
-        ("written to brokers", f"{_bytes(sum(topic.written for topic in plan.topics.values()))}/s with copies"),
-        ("read by workers", f"{_bytes(sum(topic.read for topic in plan.topics.values()))}/s"),
+        ("memory of a worker", as_bytes(plan.memory) if plan.workers == 1 else settles),
+        ("disk of a worker", as_bytes(plan.disk) if plan.disk else "none (data_dir is empty)"),
+        ("disk of all brokers", f"{as_bytes(sum(topic.disk for topic in plan.topics.values()))}, {_copies(config)}"),
+        ("written to brokers", f"{as_bytes(sum(topic.written for topic in plan.topics.values()))}/s with copies"),
+        ("read by workers", f"{as_bytes(sum(topic.read for topic in plan.topics.values()))}/s"),
         ("start", starts),
     ]
     if ceiling.documents:
-        limit = f"{_count(ceiling.pairs)} pairs a second, {_count(ceiling.documents)} documents a second of this stream"
+        limit = (
+            f"{as_count(ceiling.pairs)} pairs a second, {as_count(ceiling.documents)} documents a second of this stream"
+        )
         rows.append(("ceiling of settle", f"{limit}: {ceiling.used:.0%} used at the peak"))
     yield from _table(rows)
     yield ""
@@ -49,7 +51,7 @@ def as_text(plan: Plan, config: Config, load: Load, screen: Screen) -> Iterator[
     yield ""
     head = ("topic", "messages/s", "bytes/s", "with copies/s", "disk")
     topics = [
-        (name, _count(topic.messages), _bytes(topic.bytes), _bytes(topic.written), _bytes(topic.disk))
+        (name, as_count(topic.messages), as_bytes(topic.bytes), as_bytes(topic.written), as_bytes(topic.disk))
         for name, topic in plan.topics.items()
     ]
     yield from _table([head, *topics], numbers=(1, 2, 3, 4))
@@ -80,15 +82,25 @@ def _table(rows: Sequence[tuple[str, ...]], numbers: Sequence[int] = ()) -> Iter
         yield "  ".join(cells).rstrip()
 
 
-def _count(number: float) -> str:
-    """A number with three digits that matter."""
+def as_count(number: float) -> str:
+    """A number with three digits, or whole.
+
+    Example:
+        >>> as_count(0.1234), as_count(1_234), as_count(2_345_678)
+        ('0.123', '1,234', '2.35 million')
+    """
     if number >= _MB:
         return f"{number / _MB:,.3g} million"
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
-def _bytes(size: float) -> str:
-    """A size in decimal units."""
+def as_bytes(size: float) -> str:
+    """A size in decimal units.
+
+    Example:
+        >>> as_bytes(1_234), as_bytes(56_789_000)
+        ('1.2 KB', '57 MB')
+    """
     for unit, name in ((_TB, "TB"), (_GB, "GB"), (_MB, "MB"), (_KB, "KB")):
         if size >= unit:
             amount = size / unit
