@@ -98,7 +98,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Run:
-    """What a run has written: messages and bytes by topic, distinct candidates, and the rows of the tables."""
+    """The outputs of a run: messages and bytes by topic, distinct candidates, and the rows of the tables."""
 
     counts: Counter[str]
     sizes: Counter[str]
