@@ -2,7 +2,7 @@
 
 Times are microseconds of processor time, Python 3.11.7, on two cores of an AMD EPYC that other programs kept busy.  On
 the same machine at rest the worker takes 40 to 50 % of them (benchmarks/README.md), so plans are on the safe side.
-`python -m benchmarks.costs` measures all of them again.
+`python -m benchmarks.worker.costs` measures all of them again.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 class StepCosts:
     """Processor time of the steps of one kind of data, in us, with the encoding and decoding of their messages.
 
-    Source: `python -m benchmarks.costs --part steps`, batches of 200.  Cost of `document` and `kilobyte` from loads
-    without matches of 500 and 3,000 bytes, of `part` and `pair` from groups of 2, 10 and 50.
+    Source: `python -m benchmarks.worker.costs --part steps`, batches of 200.  The costs of `document` and `kilobyte` are
+    from loads of 500 and 3,000 bytes without matches, those of `part` and `pair` from groups of 2, 10 and 50.
 
     Attributes:
         sign_document: parse, sign and log a document.
@@ -105,15 +105,15 @@ STEPS: Mapping[str, StepCosts] = {"text": TEXT, "record": RECORD, "set": SET, "v
 """By the name of the kind; a kind that is not measured takes those of texts."""
 
 MESSAGE_US = 300.0
-"""An internal message: sent, stored, fetched and passed to an agent.  `python -m benchmarks.costs --part worker`: a
+"""An internal message: sent, stored, fetched, passed to an agent.  `python -m benchmarks.worker.costs --part worker`: a
 document takes 258 us with 4 partitions and 0.18 messages, 588 us with 16 partitions and 1.18 messages."""
 SOURCE_US = 40.0
 """A message of the source: fetched and passed to sign.  The same measurement, less the steps."""
 PUBLIC_US = 35.0
 """A public message: sent.  The same measurement of a dense stream: 2,506 us a document with 26.7 public messages."""
 MARK_US = 100.0
-"""A mark of event time between two steps, sent and received: some arrive together and are handled as one.
-`python -m benchmarks.costs --part marks`: 0.11 cores with 4 partitions, 0.18 with 16, at 50 documents a second."""
+"""A mark of event time between two steps, sent and received; some arrive together and are handled as one.
+`python -m benchmarks.worker.costs --part marks`, 50 documents a second: 0.11 cores with 4 partitions, 0.18 with 16."""
 IDLE = 0.07
 """Seconds of processor time a second of a worker without messages.  The same measurement."""
 STORE_US = 20.0
@@ -130,7 +130,7 @@ POSTING_BYTES = 22.0
 """A posting in memory; segments on disk are mapped, and count as long as they are used.  benchmarks/README.md: the
 index uses 372 bytes for the 17 buckets of a document."""
 MEMBER_BYTES = 370.0
-"""A member of a cluster in the ledger, with its pairs in clusters of 4: `python -m benchmarks.ledger`."""
+"""A member of a cluster in the ledger, with its pairs in clusters of 4: `python -m benchmarks.documents.ledger`."""
 PAIR_BYTES = 150.0
 """Each further pair of the ledger: two refs, times, counts and places in the table of pairs; estimated."""
 
@@ -160,6 +160,6 @@ START_US = 3.3
 MEMBER_START_US = 10.0
 """A member of the ledger at a start.  benchmarks/README.md: 126,000 in 1.1 to 1.5 s."""
 POSTINGS_PER_SECOND = 1.75e6
-"""Postings a second from the changelog, of small records.  `python -m benchmarks.recovery --part postings`."""
+"""Postings a second from the changelog, of small records.  `python -m benchmarks.worker.recovery --part postings`."""
 RECOVER_US = 30.0
 """A document from the changelog: decoded, and written to the disk of the worker."""

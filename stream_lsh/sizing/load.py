@@ -8,7 +8,7 @@ DAY_SECONDS = 86_400
 BATCH = 200
 """The most documents that sign processes together; `worker.topology` has the same number."""
 BUSY_BATCH = 128
-"""The documents in a batch of a worker that has all it can do: `python -m benchmarks.costs --part worker`."""
+"""The documents in a batch of a worker that has all it can do: `python -m benchmarks.worker.costs --part worker`."""
 WAIT_SECONDS = 0.1
 """The documents that arrive at a partition within this time are one batch, if the worker is not behind."""
 

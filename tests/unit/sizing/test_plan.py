@@ -1,4 +1,4 @@
-"""The plan of a deployment: how it grows with the stream, and what it says at its limits."""
+"""The plan of a deployment: how it grows with the stream, and what it reports at its limits."""
 
 from dataclasses import replace
 from itertools import pairwise

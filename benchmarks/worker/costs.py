@@ -1,4 +1,4 @@
-"""Processor time of each step, for the model of `stream-lsh plan`: `python -m benchmarks.costs [--part PART]`.
+"""Processor time of each step, for the model of `stream-lsh plan`: `python -m benchmarks.worker.costs [--part PART]`.
 
 steps     the in-memory chain over generated documents, with the encoding and decoding of all its messages: microseconds
           of each step per document and per pair, for all kinds of data, sizes and densities
@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from confluent_kafka import TopicPartition
 
-from benchmarks.broker import Bench, KeyValue, documents
+from benchmarks.worker.broker import Bench, KeyValue, documents
 from stream_lsh.config import PipelineConfig, parse
 from stream_lsh.kinds.examples import words
 from stream_lsh.ledger.changes import Settled
@@ -299,7 +299,9 @@ def _documents(pipeline: PipelineConfig, start: int, size: int) -> list[Document
 def main(argv: Sequence[str]) -> int:
     """Run the parts; tables go to standard output, data to the file."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.costs", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m benchmarks.worker.costs",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--part", choices=("steps", "worker", "marks", "stored"), action="append", help="only this")
     parser.add_argument("--only", default="", help="of the parts steps and worker: loads whose name begins like this")
