@@ -13,7 +13,7 @@ from dataclasses import dataclass
 class StepCosts:
     """Processor time of the steps of one kind of data, in us, with the encoding and decoding of their messages.
 
-    Source: `python -m benchmarks.worker.costs --part steps`, batches of 200.  The costs of `document` and `kilobyte` are
+    Source: `python -m benchmarks.worker.costs --part steps`, batches of 200.  Costs of `document` and `kilobyte` are
     from loads of 500 and 3,000 bytes without matches, those of `part` and `pair` from groups of 2, 10 and 50.
 
     Attributes:
