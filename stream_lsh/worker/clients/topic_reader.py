@@ -48,6 +48,7 @@ async def _consumer(kafka: KafkaConfig) -> AsyncIterator[Any]:
         bootstrap_servers=list(kafka.brokers),
         isolation_level="read_committed",
         enable_auto_commit=False,
+        auto_offset_reset="earliest",  # of a partition whose head is deleted meanwhile, read the rest
         fetch_max_wait_ms=_WAIT_MS,
         request_timeout_ms=ANSWER_MS,
         **client_security(kafka),
