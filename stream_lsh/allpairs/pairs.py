@@ -1,9 +1,9 @@
-"""All pairs of documents whose exact similarity reaches a threshold: what the way over signatures is held against.
+"""All pairs of documents whose exact similarity reaches a threshold: the reference for results of signatures.
 
     documents ─▶ sets of shingles ─▶ (element, document) in the engine ─▶ three rounds ─▶ pairs
 
-The pairs are made for some left documents at a time, so that neither the memory nor the disk has to take all rows at
-once on the way; the sums of what each left document needs at most say how many.
+The pairs are computed for groups of left documents, so that neither memory nor disk has to hold all intermediate rows
+at once; an upper bound of the rows of each left document determines the size of a group.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,16 +29,16 @@ from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.model import Document, Match
 
 MEMORY = 1 << 30
-"""Bytes for the engine, unless it is given another bound."""
+"""The default memory limit of the engine, in bytes."""
 
 _BYTES_A_ROW = 64
 """Memory of a row in a join and the aggregation after it, at most."""
 _AT_ONCE = 200
-"""Texts that are shingled together."""
+"""Texts per batch of the shingler."""
 _APPENDED = 1 << 20
-"""Elements that go to the engine together."""
+"""Elements per append to the engine."""
 _ROUNDING = 1 - 1e-12
-"""A quotient that reaches the threshold only as it was rounded up belongs to the answer."""
+"""A quotient that reaches the threshold only by rounding is a result."""
 
 
 def all_pairs(
@@ -52,21 +52,20 @@ def all_pairs(
     """All pairs of documents that reach the threshold, ascending.
 
     Args:
-        documents: with a text each; an id that comes again replaces the document before it, one without a text
-            deletes it.
+        documents: a document replaces an earlier one with the same id, and without a text deletes it.
         threshold: least similarity, above 0 and at most 1.
         shingles: such as `word:3` or `char:5`.
-        measure: what the threshold is about.
-        memory: bytes for the engine; what does not fit goes to a temporary folder.  Ids and times are held besides.
+        measure: of the threshold.
+        memory: bytes for the engine, which spills to a temporary folder.  Ids and times are not included.
 
     Guarantees:
-        exact, to accidental collisions of 64-bit hashes; the same numbers as every other way to a pair.
+        exact, except for collisions of 64-bit hashes; the same numbers as all other methods.
 
     Cost:
-        for every pair that meets in a rare shingle, the size of its left document; see `stream_lsh.allpairs.rounds`.
+        for every pair with a common rare shingle, the size of its left document; see `stream_lsh.allpairs.rounds`.
 
     Raises:
-        ConfigError: DuckDB is not installed, the memory is too little, a threshold or shingles that are none.
+        ConfigError: DuckDB is not installed, too little memory, an invalid threshold or invalid shingles.
 
     Example:
         >>> texts = {"a": "to be or not to be", "b": "to be or not to live", "c": "that is the question"}
@@ -86,14 +85,14 @@ class AllPairs:
         threshold: as of `all_pairs`.
         shingles: likewise.
         measure: likewise.
-        min_characters: a text that has fewer matches nothing.
+        min_characters: shorter texts match nothing.
         memory: as of `all_pairs`.
-        folder: where what does not fit is kept meanwhile; None for the temporary folder of the system.
-        threads: of the engine; None for one a core.
-        rows: that a join makes at once, about; None for what the memory is enough for.
+        folder: for data that exceed the memory; None for the temporary folder of the system.
+        threads: of the engine; None for one per core.
+        rows: approximate number of rows of one join; None derives it from the memory.
 
     Attributes:
-        candidates: pairs that were counted, once `matches` is through.
+        candidates: the number of counted pairs, after `matches` has ended.
     """
 
     def __init__(
@@ -114,7 +113,7 @@ class AllPairs:
         self._threshold, self._measure = threshold, measure
         self._terms = terms_of(measure, threshold)
         self._rows = rows or memory // _BYTES_A_ROW
-        self._taken: dict[str, tuple[int, int]] = {}  # by id: the number under which it was taken in, and its time
+        self._taken: dict[str, tuple[int, int]] = {}  # by id: the number in the order of arrival, and the time
         self._sizes: list[int] = []
         self._waiting: list[U64] = []
         self._appended = 0  # documents whose elements are with the engine
@@ -133,11 +132,11 @@ class AllPairs:
         self.close()
 
     def close(self) -> None:
-        """Forget everything."""
+        """Close the engine and delete its data."""
         self._engine.close()
 
     def add(self, documents: Iterable[Document]) -> None:
-        """Take in documents, before the pairs are asked for."""
+        """Add documents; all of them before `matches`."""
         some: list[Document] = []
         for document in documents:
             some.append(document)
@@ -159,7 +158,7 @@ class AllPairs:
             self._append()
 
     def _append(self) -> None:
-        """Give the engine what waits for it."""
+        """Append the waiting elements to the tables of the engine."""
         if self._waiting:
             numbers = np.arange(self._appended, len(self._sizes), dtype=np.uint32)
             sizes = [elements.size for elements in self._waiting]
@@ -169,7 +168,7 @@ class AllPairs:
             self._appended, self._waiting = len(self._sizes), []
 
     def matches(self) -> Iterator[Match]:
-        """All pairs, ascending; to be asked for once."""
+        """All pairs, ascending; can be called once."""
         engine, terms, ids = self._engine, self._terms, sorted(self._taken)
         self._append()
         self._place(ids)
@@ -201,7 +200,7 @@ class AllPairs:
         )
 
     def _ranges(self, columns: dict[str, I64]) -> Iterator[tuple[int, int]]:
-        """Runs of documents, first and last, that together make no more rows than may be, or of a single document."""
+        """Runs of documents, first and last, with at most `rows` rows together, or a single document."""
         documents, before = columns["document"], np.concatenate(([0], np.cumsum(columns["work"])))
         start = 0
         while start < documents.size:

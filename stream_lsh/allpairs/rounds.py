@@ -4,11 +4,11 @@
     2   map each list to the pairs in it, reduce by pair                     how many elements a pair shares
     3   map each pair to its similarity, keep what reaches the threshold     the answer
 
-A list of n documents has n (n - 1) / 2 pairs, so frequent elements would make round 2 quadratic.  What it leaves out
-cannot be part of the answer: elements that stand in one document only; pairs whose sizes rule the threshold out; and
-pairs that meet in none of their rarest elements.  Of a set of n elements of which a partner has to share at least a,
-it is enough to look at the n - a + 1 rarest ones: a pair that shares none of those shares at most a - 1 (the prefix
-filter).  So round 2 first collects the pairs that meet there, and then counts, of these, all that they share.
+A list of n documents has n (n - 1) / 2 pairs, so frequent elements would make round 2 quadratic.  It omits what cannot
+be in the result: elements of one document only; pairs whose sizes exclude the threshold; and pairs that share none of
+their rarest elements.  If a partner has to share at least a of the n elements of a set, the n - a + 1 rarest ones
+suffice: a pair that shares none of these shares at most a - 1 (the prefix filter).  So round 2 first collects the pairs
+that share such an element, and then counts all elements that they share.
 
 Reference: Elsayed, Lin and Oard, Pairwise document similarity in large collections with MapReduce, 2008; Chaudhuri,
 Ganti and Kaushik, A primitive operator for similarity joins in data cleaning, 2006; Vernica, Carey and Li, Efficient
@@ -24,8 +24,8 @@ TABLES = """
 CREATE TABLE elements (element UBIGINT, taken UINTEGER);
 CREATE TABLE documents (taken UINTEGER, document UINTEGER, size UINTEGER, looked_at UINTEGER);
 """
-"""Elements of documents in the order in which these were taken in, and of each document that counts its place in the
-order of the ids, its size, and how many of its rarest elements are looked at."""
+"""The elements of documents in the order of arrival; and for each current document its position in the order of ids,
+its size, and the length of its prefix: the number of its rarest elements that are compared."""
 
 SYMBOLS = """
 CREATE TABLE symbols AS
@@ -34,7 +34,7 @@ FROM elements SEMI JOIN documents USING (taken)
 GROUP BY element
 HAVING count(*) > 1
 """
-"""Round 1, the lists by their lengths: elements numbered from the rarest on, those of a single document left out."""
+"""Round 1, the lists by their lengths: elements numbered from the rarest on, without those of a single document."""
 
 POSTINGS = """
 CREATE TABLE postings AS
@@ -43,7 +43,7 @@ FROM elements JOIN documents USING (taken) JOIN symbols USING (element);
 DROP TABLE elements;
 DROP TABLE symbols;
 """
-"""Round 1, the lists themselves; nothing else is needed from here on."""
+"""Round 1, the lists themselves; the other tables are no longer needed."""
 
 RAREST = """
 CREATE TABLE rarest AS
@@ -57,7 +57,7 @@ FROM (
 )
 WHERE place <= looked_at
 """
-"""Round 2, the part of the lists in which pairs have to meet."""
+"""Round 2, the prefixes: every pair has to share one of these elements."""
 
 PAIR_COUNTS = """
 SELECT document, sum(documents)::BIGINT AS work
@@ -65,7 +65,7 @@ FROM rarest JOIN (SELECT symbol, count(*) AS documents FROM rarest GROUP BY symb
 GROUP BY document
 ORDER BY document
 """
-"""How many rows each document makes at most on its way to the pairs in which it is the left one."""
+"""An upper bound of the rows of each document as the left one of a pair."""
 
 CANDIDATES = """
 CREATE OR REPLACE TABLE met AS
@@ -75,7 +75,7 @@ WHERE one.document BETWEEN $first AND $last
     AND one.document < other.document
     AND {sizes}
 """
-"""Round 2, the pairs of some left documents that meet."""
+"""Round 2, the pairs of some left documents that share an element of their prefixes."""
 
 COUNTS = """
 SELECT one AS document, sum(size)::BIGINT AS work
@@ -83,7 +83,7 @@ FROM met JOIN documents ON document = one
 GROUP BY one
 ORDER BY one
 """
-"""How many rows it makes to count what the pairs of each left document share."""
+"""The number of rows for counting the shared elements of the pairs of each left document."""
 
 PAIRS = """
 WITH counted AS (
@@ -111,8 +111,8 @@ class Terms(NamedTuple):
     Attributes:
         similarity: of `shared` elements of the sizes `one.size` and `other.size`; one division, as in the measure.
         sizes: whether these sizes can reach the threshold.
-        values: what `sizes` needs to be given.
-        least: times the threshold, the least share of its elements that a set has in common with any partner.
+        values: the parameters of `sizes`.
+        least: times the threshold, the minimum share of its elements that a set has in common with any match.
     """
 
     similarity: str
