@@ -114,7 +114,7 @@ def make_parser() -> Parser:
     add_guards(parser)
     add_input(parser)
     add_pair_outputs(parser)
-    add_general(parser, jobs="processes (default: one per core, at most 4)")
+    add_general(parser, jobs="processes (default: one per core, at most 4; with --query one)")
     parser.set_defaults(report=None, formats=FORMATS)
     return parser
 
