@@ -67,9 +67,7 @@ def topic_sizes(
         workers: that read and report.
     """
     copies, found = config.kafka.replication, dict[str, TopicSize]()
-    marks = {BANDS: 2 * workers * partitions, EDGES: workers * partitions, LEDGER_LOG: workers * partitions}
-    marks |= dict.fromkeys((CANDIDATES, VERIFICATIONS), workers * partitions**2)
-    of_marks = _MARK_MESSAGE_BYTES + _MARK_BYTES * partitions
+    marks, of_marks = marks_of_event_time(partitions, workers), mark_bytes(partitions)
     for topic, flow in traffic.topics.items():
         further = marks.get(topic, 0)
         whole = Flow(flow.messages + further, flow.bytes + further * of_marks)
@@ -80,6 +78,21 @@ def topic_sizes(
         disk = _disk(pipeline, topic, rate, live, partitions)
         found[topic] = TopicSize(whole.messages, whole.bytes, rate * copies, rate * read, disk * copies)
     return found
+
+
+def marks_of_event_time(partitions: int, workers: int) -> dict[str, int]:
+    """The messages with marks of event time each second, by topic, if none of them are joined.
+
+    Each worker reports to every partition of the index; these report to every partition of gather, and these to every
+    partition of verify.  Settle answers with the horizon, in `bands` and `candidates`.
+    """
+    each, all_pairs = workers * partitions, workers * partitions**2
+    return {BANDS: 2 * each, CANDIDATES: all_pairs + each, VERIFICATIONS: all_pairs, EDGES: each, LEDGER_LOG: each}
+
+
+def mark_bytes(partitions: int) -> int:
+    """The bytes of such a message, which has a mark of each partition."""
+    return _MARK_MESSAGE_BYTES + _MARK_BYTES * partitions
 
 
 def _disk(pipeline: PipelineConfig, topic: str, rate: float, live: float, partitions: int) -> float:

@@ -21,6 +21,7 @@ from stream_lsh.pipeline.settle import Settler
 from stream_lsh.sizing.load import Load
 from stream_lsh.sizing.plan import members_of
 from stream_lsh.sizing.sample import sample_of
+from stream_lsh.sizing.topics import mark_bytes, marks_of_event_time
 from stream_lsh.sizing.traffic import BANDS, BUCKETS_LOG, DOCUMENTS_LOG, SOURCE, traffic_of
 from tests.simulation.drivers.worker import Worker
 from tests.simulation.log.broker import Broker
@@ -31,7 +32,7 @@ from tests.simulation.pipelines.setup import Setup
 EXACT, NEAR, ROUGH = 0.03, 0.15, 0.3
 """Tolerances: of counts that follow from the settings, of means, and of counts of rare or crowded messages."""
 _TIME_MS = 1_700_000_000_000
-_AGENTS = ("settle", "verify", "gather", "index", "sign")
+_AGENTS = ("settle", "verify", "gather", "index", "sign", "tick")
 _PUBLIC = ("matches", "members", "clusters", "entities", "reviews")
 
 
@@ -108,44 +109,59 @@ class Run:
     members: int
 
 
-def simulated(pipeline: PipelineConfig, documents: Sequence[Document], partitions: int, batch: int) -> Run:
-    """Process a stream, a batch of each partition at a time."""
+def started(pipeline: PipelineConfig, partitions: int, batch: int) -> tuple[Broker, CountedWorker]:
+    """A worker that owns all partitions, and its log."""
     scheme: Any = pipeline.kind.scheme()
-    setup = Pipeline(
-        partitions, pipeline.kind.least, None, 0, batch=batch, scheme=scheme, config=pipeline,
-    )  # fmt: skip
+    setup = Pipeline(partitions, pipeline.kind.least, None, 0, batch=batch, scheme=scheme, config=pipeline)
     broker = Broker()
     worker = CountedWorker(setup, broker)
     worker.assign({*range(partitions)}, True, 1)
-    for start in range(0, len(documents), partitions * batch):
-        for number, document in enumerate(documents[start : start + partitions * batch]):
-            broker.append(SOURCE, number % partitions, document)
-        while ready := worker.ready():
-            # Messages first, then the steps from the last one on: no step falls behind, so no messages are joined.
-            lanes = [task for task in ready if is_lane(task)]
-            for task in lanes or [min(ready, key=lambda one: _AGENTS.index(str(one[0])))]:
-                worker.step(task)
+    return broker, worker
+
+
+def process(worker: CountedWorker) -> None:
+    """Process everything that waits."""
+    while ready := worker.ready():
+        # Messages first, then the steps from the last one on: no step falls behind, so no messages are joined.
+        lanes = [task for task in ready if is_lane(task)]
+        for task in lanes or [min(ready, key=lambda one: _AGENTS.index(str(one[0])))]:
+            worker.step(task)
+
+
+def written(broker: Broker) -> tuple[Counter[str], Counter[str]]:
+    """Messages and bytes of each topic but the source."""
     counts, sizes = Counter[str](), Counter[str]()
     for topic in (*_PUBLIC, "bands", "candidates", "verifications", "edges", *{log for log, _ in broker.changelogs()}):
         for partition in broker.partitions(topic):
             values = [message.value for message in broker.read(topic, partition)]
             counts[topic] += len(values)
             sizes[topic] += sum(value if isinstance(value, int) else len(value) for value in values)
-    states = worker.partitions.values()
-    assert worker.settler is not None
+    return counts, sizes
+
+
+def simulated(pipeline: PipelineConfig, documents: Sequence[Document], partitions: int, batch: int) -> Run:
+    """Process a stream, a batch of each partition at a time."""
+    broker, worker = started(pipeline, partitions, batch)
+    for start in range(0, len(documents), partitions * batch):
+        for number, document in enumerate(documents[start : start + partitions * batch]):
+            broker.append(SOURCE, number % partitions, document)
+        process(worker)
+    counts, sizes = written(broker)
     frames = [
         decoded("candidates", message.value).candidates
         for partition in range(partitions)
         for message in broker.read("candidates", partition)
     ]
     pairs = {pair for frame in frames for pair in zip(frame.new.tolist(), frame.old.tolist(), strict=True)}
+    states, settler = worker.partitions.values(), worker.settler
+    assert settler is not None
     return Run(
         counts,
         sizes,
         len(pairs),
         sum(len(state.documents) for state in states),
         sum(len(state.table) for state in states),
-        len(worker.settler.snapshot().changes.nodes),
+        len(settler.snapshot().changes.nodes),
     )
 
 
@@ -256,3 +272,24 @@ def test_a_plan_of_another_density_is_refuted() -> None:
     traffic = traffic_of(load, sample, stream.partitions, len(documents), stream.batch)
     assert traffic.topics["matches"].messages < run.counts["matches"] / 2
     assert traffic.topics["candidates"].bytes < run.sizes["candidates"] / 2
+
+
+@pytest.mark.parametrize("partitions", [3, 6])
+def test_the_plan_predicts_the_marks_of_event_time(partitions: int) -> None:
+    pipeline = parse("[pipeline]\nsource = 's'", "marks", {}).pipelines[0]
+    broker, worker = started(pipeline, partitions, 1)
+    before = written(broker)
+    for turn in range(3):
+        for partition in range(partitions):
+            text = " ".join(words(random.Random(partitions * turn + partition), 20))
+            broker.append(SOURCE, partition, Document(f"{turn}-{partition}", text, _TIME_MS + turn))
+        process(worker)
+        before = written(broker)
+        worker.start_ticks(False)
+        process(worker)
+    counts, sizes = (after - earlier for after, earlier in zip(written(broker), before, strict=True))
+    planned = marks_of_event_time(partitions, 1)
+    for topic in ("candidates", "verifications", "edges", "ledger-changelog"):
+        assert counts[topic] == planned[topic]
+    for topic in ("verifications", "edges"):
+        assert sizes[topic] == planned[topic] * mark_bytes(partitions)
