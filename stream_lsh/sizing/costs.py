@@ -104,13 +104,15 @@ VECTOR = StepCosts(
 STEPS: Mapping[str, StepCosts] = {"text": TEXT, "record": RECORD, "set": SET, "vector": VECTOR}
 """By the name of the kind; a kind that is not measured takes those of texts."""
 
-MESSAGE_US = 300.0
+MESSAGE_US = 200.0
 """An internal message: sent, stored, fetched, passed to an agent.  `python -m benchmarks.worker.costs --part worker`: a
-document takes 258 us with 4 partitions and 0.18 messages, 588 us with 16 partitions and 1.18 messages."""
+document takes 199 us with 4 partitions and 0.14 messages, 274 us with 16 partitions and 0.76 messages; on a busier
+machine 258 us with 0.18 and 588 us with 1.18 messages."""
 SOURCE_US = 40.0
 """A message of the source: fetched and passed to sign.  The same measurement, less the steps."""
 PUBLIC_US = 35.0
-"""A public message: sent.  The same measurement of a dense stream: 2,506 us a document with 26.7 public messages."""
+"""A public message: sent.  The same measurement of a dense stream: 1,854 and 2,506 us a document with 26.7 public
+messages."""
 MARK_US = 100.0
 """A mark of event time between two steps, sent and received; some arrive together and are handled as one.
 `python -m benchmarks.worker.costs --part marks`, 50 documents a second: 0.11 cores with 4 partitions, 0.18 with 16."""

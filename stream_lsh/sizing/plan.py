@@ -165,20 +165,23 @@ def documents_kept(pipeline: PipelineConfig, load: Load, partitions: int) -> flo
 
 
 def step_costs(
-    pipeline: PipelineConfig, load: Load, sample: Sample, traffic: Traffic, *, on_disk: bool
+    pipeline: PipelineConfig, load: Load, traffic: Traffic, workers: int, *, on_disk: bool
 ) -> dict[str, float]:
     """Seconds of processor time a second, by step.
 
     Args:
         pipeline: with the kind of data.
         load: the stream.
-        sample: of its documents.
         traffic: at the rate that is planned.
+        workers: each makes the shingles of a near-duplicate once.
         on_disk: whether workers keep a copy on disk.
     """
     each, kilobytes = costs.STEPS.get(pipeline.kind.name, costs.TEXT), load.size / 1_000
     messages = {topic: flow.messages * costs.MESSAGE_US / 2 for topic, flow in traffic.topics.items()}
     sign = each.sign_document + each.sign_kilobyte * kilobytes + costs.SOURCE_US + on_disk * costs.STORE_US
+    # A false candidate needs the shingles of another old document; those of a group are in the cache.
+    useless = traffic.documents * load.candidates
+    made = min(traffic.parts, traffic.documents * load.near_duplicates * workers) + useless
     micros = {
         "sign": traffic.documents * sign + messages[DOCUMENTS_LOG] + messages[BANDS],
         "index": traffic.postings * each.index_posting
@@ -190,7 +193,7 @@ def step_costs(
         + traffic.found * each.gather_pair
         + messages[CANDIDATES]
         + messages[VERIFICATIONS],
-        "verify": traffic.sent * (each.verify_document + each.verify_kilobyte * kilobytes)
+        "verify": made * (each.verify_document + each.verify_kilobyte * kilobytes)
         + traffic.compared * each.verify_pair
         + messages[VERIFICATIONS]
         + messages[EDGES],
@@ -234,19 +237,19 @@ def _layout(
 ) -> _Layout:
     """The workers for a number of partitions: for the processor time at the peak, and for at most `most` bytes each."""
     on_disk = config.worker.data_dir is not None
-    traffic = traffic_of(load, sample, partitions, load.rate * load.peak, BUSY_BATCH)
-    cpu = step_costs(pipeline, load, sample, traffic, on_disk=on_disk)
-    documents, spent = documents_kept(pipeline, load, partitions), sum(cpu.values())
+    traffic = traffic_of(load, sample, partitions, load.rate * load.peak, BUSY_BATCH, joined=True)
+    documents = documents_kept(pipeline, load, partitions)
     ledger = ledger_bytes(load, documents)
-    workers, marks = 0, 0.0
+    workers = 0
     while True:
         workers += 1
         copies = 1 + min(config.worker.standbys, workers - 1)
-        marks = mark_seconds(partitions, workers)
+        cpu = step_costs(pipeline, load, traffic, min(workers, partitions), on_disk=on_disk)
+        spent = sum(cpu.values()) + mark_seconds(partitions, workers)
         other = _memory(load, sample, documents * copies / workers, on_disk=on_disk)
         # More workers do not help against a large ledger, which is on one of them.
         fits = other + min(ledger, most / 2) <= most
-        if (fits and spent + marks + costs.IDLE * workers <= SHARE * workers) or workers > _MOST_WORKERS:
+        if (fits and spent + costs.IDLE * workers <= SHARE * workers) or workers > _MOST_WORKERS:
             break
     used = min(workers, partitions)
     copies = 1 + min(config.worker.standbys, used - 1)

@@ -11,7 +11,8 @@ x of them meet `occupied(P, x)` partitions.
     changelogs      of documents by batch, of buckets as `bands`, of the ledger by message of `edges`
     public topics   as settle publishes the pairs of the sample
 
-No messages are joined: a worker that is behind joins up to 16, and sends fewer and larger ones.
+A worker that has all it can do takes the candidates of a batch from all index partitions together: then all matches of
+a document are discovered at once.
 """
 
 from collections.abc import Iterator, Mapping
@@ -103,7 +104,9 @@ def discoveries(partitions: int, shared: float, partners: float) -> Iterator[flo
         yield partners * share * missed**number / whole
 
 
-def traffic_of(load: Load, sample: Sample, partitions: int, rate: float, batch: int) -> Traffic:
+def traffic_of(
+    load: Load, sample: Sample, partitions: int, rate: float, batch: int, *, joined: bool = False
+) -> Traffic:
     """The traffic of a pipeline.
 
     Args:
@@ -112,13 +115,14 @@ def traffic_of(load: Load, sample: Sample, partitions: int, rate: float, batch: 
         partitions: of the source.
         rate: documents a second.
         batch: documents that sign processes together.
+        joined: messages of a batch that come from all index partitions are handled together.
     """
     batches = rate / batch
     versions, postings = rate * occupied(partitions, sample.buckets), rate * sample.buckets
     banded = batches * occupied(partitions, batch * sample.buckets)
     found = rate * (load.matches * occupied(partitions, sample.shared) + load.candidates)
     finding = batches * partitions * _any(load, sample, partitions, batch)
-    meetings = _meetings(load, sample, partitions)
+    meetings = _meetings(load, sample, partitions, joined=joined)
     parts = rate * load.near_duplicates * partitions * sum(meetings)
     asking = batches * partitions * sum(1 - (1 - load.near_duplicates * meets) ** batch for meets in meetings)
     useless = rate * load.candidates
@@ -154,7 +158,7 @@ def _any(load: Load, sample: Sample, partitions: int, batch: int) -> float:
     return 1 - none_matches * none_useless
 
 
-def _meetings(load: Load, sample: Sample, partitions: int) -> list[float]:
+def _meetings(load: Load, sample: Sample, partitions: int, *, joined: bool) -> list[float]:
     """The probability that a near-duplicate has matches in one partition of old documents, by discovery.
 
     While a group grows, its documents have one match, two, and so on: on average `partners`.
@@ -162,7 +166,8 @@ def _meetings(load: Load, sample: Sample, partitions: int) -> list[float]:
     most = max(1, round(2 * load.partners) - 1)
     meetings = [0.0] * partitions
     for partners in range(1, most + 1):
-        for number, pairs in enumerate(discoveries(partitions, sample.shared, partners)):
+        found = [float(partners)] if joined else discoveries(partitions, sample.shared, partners)
+        for number, pairs in enumerate(found):
             meetings[number] += occupied(partitions, pairs) / partitions / most
     return meetings
 
