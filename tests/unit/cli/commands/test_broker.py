@@ -16,8 +16,10 @@ def running(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "broker"
     folder.mkdir()
     (folder / "server.properties").write_text("listeners=PLAINTEXT://127.0.0.1:9092,CONTROLLER://127.0.0.1:9093\n")
-    command = [sys.executable, "-c", "import time; time.sleep(60)", str(folder)]
-    with subprocess.Popen(command) as process:  # noqa: S603
+    command = [sys.executable, "-c", "import time; print(flush=True); time.sleep(60)", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: S603
+        assert process.stdout is not None
+        process.stdout.readline()  # right after the start its command line may be empty, and a broker would be started
         (folder / "pid").write_text(str(process.pid))
         yield folder
         process.kill()
