@@ -72,3 +72,49 @@ class Frequencies:
         """The share of other records with a value that two records have, as above; both of these are counted."""
         others = max(0, self._counts.get(value, 0) - _THEMSELVES)
         return max(expected / _RAREST, (others + before * expected) / (self.total + before))
+
+
+class TokenFrequencies:
+    """The number of values with each token; values can be added and removed.
+
+    Example:
+        >>> words = TokenFrequencies()
+        >>> words.add({"the", "sea"})
+        >>> words.add({"the", "sky"})
+        >>> words.count("the"), words.count("sea"), words.total
+        (2, 1, 2)
+    """
+
+    __slots__ = ("_counts", "total")
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self.total = 0
+
+    def add(self, tokens: Iterable[str]) -> None:
+        """Count a value with these distinct tokens."""
+        counts = self._counts
+        for token in tokens:
+            counts[token] = counts.get(token, 0) + 1
+        self.total += 1
+
+    def remove(self, tokens: Iterable[str]) -> None:
+        """Remove a value with these distinct tokens.
+
+        Raises:
+            InvariantError: a token that was not added.
+        """
+        counts = self._counts
+        for token in tokens:
+            left = counts.get(token, 0) - 1
+            if left < 0:
+                raise InvariantError("frequencies: got a token to remove that was never added")
+            if left:
+                counts[token] = left
+            else:
+                del counts[token]
+        self.total -= 1
+
+    def count(self, token: str) -> int:
+        """The number of values with a token."""
+        return self._counts.get(token, 0)

@@ -124,7 +124,6 @@ def inferred(records: Sequence[Record], name: str = "inferred") -> Inferred:
         comparisons=tuple(_comparison(one) for one in seen),
         rules=_rules(seen),
         lsh=tuple(LshBlocking(fields=(one.name,)) for one in seen if one.type == "text" and one.mean_words >= 3),
-        match=0.95,
     )
     why = {one.name: f"{one.why}; {one.filled:.0%} filled, {one.distinct:,} different values" for one in seen}
     return Inferred(profile, why, left_out)

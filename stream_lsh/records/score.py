@@ -20,13 +20,13 @@ from typing import NamedTuple
 import numpy as np
 
 from stream_lsh.arrays import F64, I64, U8
-from stream_lsh.records.compare.catalog import comparator
+from stream_lsh.records.compare.catalog import WEIGHTED, comparator
 from stream_lsh.records.compare.comparator import EQUAL, MISSING, Comparator
 from stream_lsh.records.compare.levels import level_of, levels_of
-from stream_lsh.records.frequencies import Frequencies
+from stream_lsh.records.compare.tfidf import tokens_of
+from stream_lsh.records.frequencies import Frequencies, TokenFrequencies
 from stream_lsh.records.model import SEVERAL, Column, Values
 from stream_lsh.records.profile import Comparison, Profile
-from stream_lsh.records.reading import words_of
 
 MOST_BITS = 30.0
 """The greatest absolute weight of a single field."""
@@ -66,16 +66,25 @@ class Scores:
 class _Compared:
     """A comparison with its comparator, weights and frequencies."""
 
-    __slots__ = ("before", "bits", "comparator", "expected", "frequencies", "place", "token_counts")
+    __slots__ = ("before", "bits", "comparator", "expected", "frequencies", "letters", "place", "token_counts")
 
     def __init__(self, one: Comparison, place: int, before: float) -> None:
         self.before = before
         self.place = place
-        self.token_counts = Frequencies() if one.comparator == "tfidf" else None
+        self.letters = WEIGHTED.get(one.comparator, 0)
+        self.token_counts = TokenFrequencies() if one.comparator in WEIGHTED else None
         self.comparator: Comparator = comparator(one.comparator, one.levels, self.token_counts)
         self.bits = bits_of(one.m, one.u)
         self.expected = one.u[EQUAL] if one.u else 0.0
         self.frequencies = Frequencies() if one.term_frequency else None
+
+    def count(self, value: str, *, remove: bool) -> None:
+        """Add a value to the frequencies, or remove it."""
+        if self.frequencies is not None:
+            (self.frequencies.remove if remove else self.frequencies.add)(value.split(SEVERAL))
+        if self.token_counts is not None:
+            tokens = tokens_of(value.replace(SEVERAL, " "), self.letters)
+            (self.token_counts.remove if remove else self.token_counts.add)(tokens)
 
     def equal_bits(self, value: str) -> float:
         """The weight of an equal value, greater for rarer values; the frequency of several values does not apply."""
@@ -161,9 +170,8 @@ class Scorer:
     def count_values(self, counted: Values, *, remove: bool = False) -> None:
         """Add the counted values of a record to the frequencies, or remove them."""
         for counter, value in zip(self._counting, counted, strict=True):
-            for kept, words in ((counter.frequencies, value.split(SEVERAL)), (counter.token_counts, words_of([value]))):
-                if kept is not None and value:
-                    (kept.remove if remove else kept.add)(words)
+            if value:
+                counter.count(value, remove=remove)
 
     def levels(self, columns: Sequence[Column], left: I64, right: I64) -> U8:
         """The levels of pairs of rows: uint8[n, comparisons]."""
@@ -171,6 +179,30 @@ class Scorer:
         for at, compared in enumerate(self._compared):
             levels[:, at] = levels_of(compared.comparator, columns[compared.place], left, right)
         return levels
+
+    def rarity(self, columns: Sequence[Column], left: I64, right: I64, levels: U8, expected: Sequence[float]) -> F64:
+        """The bits by which the frequency of equal values changes the evidence of pairs: float64[n].
+
+        Args:
+            columns: of the records.
+            left: rows, int64[n].
+            right: rows, int64[n].
+            levels: of the pairs.
+            expected: the share of an equal value of each comparison among other pairs.
+        """
+        bits = np.zeros(left.size)
+        for at, (compared, share) in enumerate(zip(self._compared, expected, strict=True)):
+            if compared.frequencies is not None:
+                column = columns[compared.place]
+                equal = np.flatnonzero((levels[:, at] == EQUAL) & (column.codes[left] == column.codes[right]))
+                codes, places = np.unique(column.codes[left[equal]], return_inverse=True)
+                values = (column.values[code] for code in codes.tolist())
+                rarer = [
+                    0.0 if SEVERAL in value else log2(share / compared.frequencies.share(value, share, compared.before))
+                    for value in values
+                ]
+                bits[equal] += np.array(rarer)[places] if equal.size else 0
+        return bits
 
     def score(self, columns: Sequence[Column], left: I64, right: I64) -> Scores:
         """The evidence of pairs of rows of a batch; for each pair equal to that of `score_one`."""
@@ -218,6 +250,10 @@ class Scorer:
             total += weight
         total += self.prior_bits
         return Scored(total, _probability(total), tuple(weights), tuple(levels))
+
+    def mean_rank(self, levels: U8) -> F64:
+        """The weighted mean of the rank of each level between `else` and `equal`: float64[n], from 0 to 1."""
+        return self._fallback(levels).total
 
     def _fallback(self, levels: U8) -> Scores:
         last_levels = np.array([len(compared.comparator.levels) - 1 for compared in self._compared])

@@ -8,17 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from stream_lsh.kinds.record.in_memory import RecordLinker
 from stream_lsh.kinds.record.profiles import bundled
+from stream_lsh.records.infer import infer
 from stream_lsh.records.profile import Profile
-from tests.evaluation.linking import Stream, figures, learned, profile_of, proposed, streamed
-from tests.evaluation.record_corpora import CORPORA, Corpus
+from tests.evaluation.clustering import components
+from tests.evaluation.linking import Stream, figures, learned, measured_within, profile_of, proposed, streamed
+from tests.evaluation.record_corpora import CORPORA, Corpus, pair_of
 
 pytestmark = pytest.mark.corpus
 
 
 def best_of(corpus: Corpus, profile: Profile) -> tuple[float, float, float]:
     """Recall of the blocking, F1 of pairs at the profile's threshold, F1 of clusters without weak pairs."""
-    found, _ = streamed(profile, corpus)
+    found, profile = streamed(profile, corpus)
     at = figures(found, corpus, profile.match)
     return len(found.compared) / len(corpus.truth), at["pairs"]["f1"], at["strong"]["f1"]
 
@@ -49,8 +52,39 @@ def test_fifty_thousand_records_of_historical_persons(data_dir: Path) -> None:
     read, kind = CORPORA["splink_historical_50k"]
     blocking, pairs, clusters = best_of(read(data_dir), bundled(kind))
     assert blocking >= 0.865
-    assert pairs >= 0.82
+    assert pairs >= 0.79  # training raises the threshold for the sake of the clusters
     assert clusters >= 0.86
+
+
+@pytest.mark.parametrize(
+    ("name", "entities", "inferred"),
+    [
+        ("febrl3", 0.999, 0.999),
+        ("splink_fake_1000", 0.97, None),
+        ("leipzig_dblp_acm", 0.988, None),
+        ("leipzig_abt_buy", 0.88, None),
+        ("rldata10000", 0.965, 0.96),
+        ("cora", None, 0.80),
+    ],
+)
+def test_files_are_linked_as_they_come(
+    name: str, entities: float | None, inferred: float | None, data_dir: Path
+) -> None:
+    read, kind = CORPORA[name]
+    corpus = read(data_dir)
+    for least, profile in ((entities, bundled(kind)), (inferred, infer(corpus.records))):
+        if least is None:
+            continue
+        linker = RecordLinker.learned(profile, corpus.records)
+        linker.add_many(corpus.records)
+        groups = [entity.members for entity in linker.entities()]
+        assert measured_within(groups, corpus.truth)["f1"] >= least
+        right = [
+            pair_of(match.left, match.right) in corpus.truth for match in linker.matches() if match.probability >= 0.95
+        ]
+        assert sum(right) >= 0.75 * len(right)
+        true_sizes = max(map(len, components(corpus.truth)))
+        assert max(map(len, groups)) <= 3 * true_sizes
 
 
 def test_weights_set_by_hand_resolve_the_truth_set_that_they_were_set_on(data_dir: Path) -> None:

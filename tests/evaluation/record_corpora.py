@@ -75,6 +75,27 @@ def dblp_acm(data: Path) -> Corpus:
     return Corpus("leipzig_dblp_acm", records, truth, clean=True)
 
 
+def abt_buy(data: Path) -> Corpus:
+    """Two shops, each without duplicates."""
+    folder = data / "leipzig_abt_buy"
+    records = [
+        Record(f"{name}/{row.pop('id')}", row, name)
+        for name in ("abt", "buy")
+        for row in rows_of(folder / f"{name}.csv")
+    ]
+    return Corpus("leipzig_abt_buy", records, _listed(folder / "truth.csv"), clean=True)
+
+
+def one_file(data: Path, name: str, file: str, id: str) -> Corpus:
+    """A file beside the list of its pairs."""
+    records = [Record(row.pop(id), row) for row in rows_of(data / name / file)]
+    return Corpus(name, records, _listed(data / name / "truth.csv"))
+
+
+def _listed(path: Path) -> set[Pair]:
+    return {pair_of(row["left"], row["right"]) for row in rows_of(path)}
+
+
 def senzing(data: Path) -> Corpus:
     """Customers, a reference list and a watch list, people and organisations."""
     folder = data / "senzing_truthset"
@@ -104,6 +125,9 @@ CORPORA: dict[str, tuple[Callable[[Path], Corpus], str]] = {
     "splink_fake_1000": (lambda data: labelled(data, "splink_fake_1000", "fake_1000.csv"), "people"),
     "splink_historical_50k": (lambda data: labelled(data, "splink_historical_50k", "historical_50k.csv.gz"), "people"),
     "leipzig_dblp_acm": (dblp_acm, "bibliography"),
+    "leipzig_abt_buy": (abt_buy, "products"),
+    "rldata10000": (partial(one_file, name="rldata10000", file="renamed.csv", id="rec_id"), "people"),
+    "cora": (partial(one_file, name="cora", file="cora.csv", id="id"), "bibliography"),
     "senzing_truthset": (senzing, "tests/evaluation/parties.toml"),
 }
 """Corpora by name: how they are read, and the profile that they are matched under."""

@@ -28,8 +28,8 @@ inputs:
   Each but Parquet may be gzip or zstd; - is standard input (JSON lines, or the format of --format).
   Each of several files is a source, unless a column names the source.
 
-No labels are needed: u comes from pairs at random, m from expectation-maximisation over the pairs that the blocking
-rules find.  With --labels m is counted among the pairs of that file.
+No labels are needed: m, u and the prior come from expectation-maximisation over all pairs, or from the competition of
+rivals if the profile is one-to-one.  With --labels the pairs of that file count as certain matches.
 
 examples:
   stream-lsh train customers.csv --profile people --output customers.toml

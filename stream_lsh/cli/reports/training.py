@@ -47,11 +47,11 @@ def _share(value: float) -> str:
 def totals(training: Training) -> Iterator[str]:
     """The prior, and the number of pairs behind the estimates."""
     prior = training.profile.prior or 0.0
-    matches = prior * training.comparable
-    yield f"prior {prior:.3g}: some {matches:,.0f} matches among {training.comparable:,} pairs of records"
-    how = f"{training.rounds} iterations over" if training.rounds else "counted among"
-    what = "pairs of blocking rules" if training.rounds else "labelled pairs"
-    yield f"m {how} {training.blocked:,} {what}, u from {training.random:,} pairs at random"
+    yield f"prior {prior:.3g}: some {training.expected:,.0f} matches among {training.comparable:,} pairs of records"
+    yield (
+        f"m from {training.rounds} iterations over {training.candidates:,} candidates, "
+        f"u from these and {training.random:,} pairs at random"
+    )
 
 
 def warnings(training: Training, *, labelled: bool = False) -> list[str]:
@@ -59,7 +59,7 @@ def warnings(training: Training, *, labelled: bool = False) -> list[str]:
     notes = []
     if training.at_limit:
         notes.append(f"no convergence after {training.rounds} iterations: m may still change")
-    if (training.profile.prior or 0.0) * training.comparable < 0.5:
+    if training.expected < 0.5:
         notes.append("no two of these records are expected to match: are there duplicates, do the blocking rules fit?")
     pairs = "labelled pairs" if labelled else "expected matches"
     doubts: dict[str, list[str]] = {}
@@ -101,7 +101,8 @@ def as_json(training: Training) -> bytes:
     value = {
         "profile": profile.name,
         "prior": profile.prior,
-        "pairs": {"random": training.random, "blocked": training.blocked, "comparable": training.comparable},
+        "pairs": {"random": training.random, "blocked": training.candidates, "comparable": training.comparable},
+        "expected": training.expected,
         "iterations": training.rounds,
         "comparisons": comparisons,
         "warnings": warnings(training, labelled=not training.rounds),

@@ -16,7 +16,7 @@ from stream_lsh.cli.reports.waterfall import Pair, as_json, as_text
 from stream_lsh.cli.runs.explain_evidence import require
 from stream_lsh.cli.runs.learn import learned_here
 from stream_lsh.kinds.record.files import find_record_inputs
-from stream_lsh.kinds.record.in_memory import learned_from
+from stream_lsh.kinds.record.in_memory import training_on
 from stream_lsh.kinds.record.profiles import find_profile
 from stream_lsh.kinds.record.rows import deleted
 from stream_lsh.model import Document
@@ -68,7 +68,7 @@ def _explained(options: Namespace, profile: Profile) -> Pair:
     reader, records = Reader(profile), _records(options, profile)
     ids = options.one, options.other
     require(ids, records, records, what="record")
-    profile = learned_here(profile, len(records), lambda: learned_from(profile, [*records.values()]))
+    profile = learned_here(profile, len(records), lambda: training_on(profile, [*records.values()]))
     left, right = (records[id] for id in ids)
     values = {id: reader.values(record) for id, record in records.items()}
     return _compared(

@@ -1,6 +1,7 @@
 """Estimates the weights of a profile that has none from the records at hand, and reports it on standard error."""
 
 from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
 
 from stream_lsh.cli.output.atomic_files import report_lines
 from stream_lsh.errors import InputError
@@ -8,30 +9,37 @@ from stream_lsh.files.discover import Input
 from stream_lsh.files.inflate import STDIN
 from stream_lsh.records.profile import Profile
 
+if TYPE_CHECKING:
+    from stream_lsh.records.train.learning import Training
+
 _FEW = 100
 """Fewer records than this give unreliable weights."""
 
 
-def learned_here(profile: Profile, records: int, learn: Callable[[], Profile], *, quiet: bool = False) -> Profile:
+def learned_here(profile: Profile, records: int, learn: Callable[[], "Training"], *, quiet: bool = False) -> Profile:
     """The profile with weights estimated from the records; unchanged if it has weights, or if estimation fails.
 
     Args:
         profile: any.
         records: their number.
-        learn: returns the profile with estimated weights; raises InputError if the records do not allow it.
+        learn: estimates the weights; raises InputError if the records do not allow it.
         quiet: write nothing to standard error.
     """
     if profile.learned:
         return profile
     begin = f"profile {profile.name!r} has no weights"
     try:
-        learned = learn()
+        training = learn()
     except InputError as error:
         _say(f"{begin}, and they cannot be estimated: {error}; the score is a weighted mean", quiet)
         return profile
     few = "; few records: the weights are unreliable" if records < _FEW else ""
     _say(f"{begin}; estimated them, without labels, from these {records:,} records{few}", quiet)
-    return learned
+    from stream_lsh.cli.reports.training import warnings  # noqa: PLC0415 - loads the extra `records`
+
+    for warning in warnings(training) if not few else ():
+        _say(f"warning: {warning}", quiet)
+    return training.profile
 
 
 def names_of(inputs: Sequence[Input]) -> str:

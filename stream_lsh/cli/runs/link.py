@@ -18,7 +18,7 @@ from stream_lsh.cli.runs.dedup import guards_of
 from stream_lsh.cli.runs.learn import check_comparable, learned_here
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input
-from stream_lsh.kinds.record.in_memory import RecordLinker, learned_from
+from stream_lsh.kinds.record.in_memory import RecordLinker, training_on
 from stream_lsh.kinds.record.profiles import find_profile
 from stream_lsh.kinds.record.results import PairWriter
 from stream_lsh.kinds.record.rows import deleted
@@ -127,9 +127,11 @@ class LinkRun:
         self._progress.say(f"learning from {len(records):,} records ...")
         if len(records) > 1:
             learned = learned_here(
-                self._profile, len(records), lambda: learned_from(self._profile, records), quiet=quiet
+                self._profile, len(records), lambda: training_on(self._profile, records), quiet=quiet
             )
             self._progress.clear()
+            if self._options.threshold is not None:
+                learned = replace(learned, match=self._profile.match)
             self._linker = self._linker_of(learned)
         self._progress = Progress(len(records), shown=not quiet, what="records matched")
         for start in range(0, len(records), _AT_ONCE):

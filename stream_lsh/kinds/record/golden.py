@@ -1,11 +1,12 @@
 """Golden records as published with entities: JSON, computed from the JSON of the members."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import msgspec
 
 from stream_lsh.ledger.clusters.entities import Entities
+from stream_lsh.ledger.clusters.guards.choice import EntityGuards
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.survivorship import GoldenRecords, Member
@@ -20,6 +21,7 @@ _encode = msgspec.json.Encoder().encode
 def limits_of_records(limits: Limits, profile: Profile, describer: Entities | None = None) -> Limits:
     """The limits of a pipeline, extended by the settings of its profile."""
     guards = limits.guards
+    guards = EntityGuards(**asdict(guards))
     if profile.one_to_one:
         guards = replace(guards, one_per_source=True)
     if profile.bridge > profile.match and not (guards.strong_links or guards.bridge_similarity):

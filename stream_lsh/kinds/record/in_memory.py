@@ -7,7 +7,7 @@ or many.  It reads no clock: times are those of the records.
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -28,6 +28,9 @@ from stream_lsh.records.evidence import Named
 from stream_lsh.records.model import Entity, Record, RecordMatch, SimilarRecord, as_text
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.reading import Reader, columns_of
+
+if TYPE_CHECKING:
+    from stream_lsh.records.train.learning import Training
 
 
 class RecordLinker(InMemory):
@@ -200,16 +203,25 @@ class RecordLinker(InMemory):
 
 
 def learned_from(profile: Profile, records: Sequence[Record], *, seed: int = 1) -> Profile:
-    """The profile with match weights trained on some records, without labels.
+    """The profile of `training_on`.
+
+    Raises:
+        InputError: fewer than two records, or an unreadable value.
+    """
+    return training_on(profile, records, seed=seed).profile
+
+
+def training_on(profile: Profile, records: Sequence[Record], *, seed: int = 1) -> "Training":
+    """The profile with match weights trained on some records, without labels, and the numbers behind them.
 
     Raises:
         InputError: fewer than two records, or an unreadable value.
     """
     from stream_lsh.records.block.blocker import blocker_of  # noqa: PLC0415 - loads the extra `records`
-    from stream_lsh.records.train.learning import train  # noqa: PLC0415
+    from stream_lsh.records.train.learning import trained  # noqa: PLC0415
 
     reader, blocker = Reader(profile), blocker_of(profile)
     values = [reader.values(record) for record in records]
     numbers = {source: number for number, source in enumerate(dict.fromkeys(record.source for record in records))}
     sources = np.array([numbers[record.source] for record in records])
-    return train(profile, columns_of(values), blocker.keys(values), blocker, sources, seed=seed)
+    return trained(profile, columns_of(values), blocker.keys(values), blocker, sources, seed=seed)

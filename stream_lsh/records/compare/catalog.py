@@ -16,7 +16,7 @@ from stream_lsh.records.compare.phones import Phones
 from stream_lsh.records.compare.phonetic import Phonetic
 from stream_lsh.records.compare.tfidf import TfIdf
 from stream_lsh.records.compare.tokens import TokenSet, TokenSort
-from stream_lsh.records.frequencies import Frequencies
+from stream_lsh.records.frequencies import TokenFrequencies
 from stream_lsh.spelling import nearest
 
 _WITH_LEVELS: Mapping[str, Callable[[Sequence[float]], Comparator]] = {
@@ -43,6 +43,7 @@ _DEFAULT_LEVELS: Mapping[str, Sequence[float]] = {
     "bigram-jaccard": (0.8, 0.5),
     "token-jaccard": (0.8, 0.5),
     "tfidf": (0.8, 0.5),
+    "qgram-cosine": tuple(step / 20 for step in range(19, 0, -1)),
 }
 _WITHOUT: Mapping[str, Callable[[], Comparator]] = {
     "exact": Exact,
@@ -52,17 +53,20 @@ _WITHOUT: Mapping[str, Callable[[], Comparator]] = {
     "phonetic": Phonetic,
 }
 
-COMPARATORS = (*_WITHOUT, *_WITH_LEVELS, "tfidf")
+WEIGHTED: Mapping[str, int] = {"tfidf": 0, "qgram-cosine": 3}
+"""Comparators that read the frequencies of tokens, with the letters of a token; 0: words."""
+
+COMPARATORS = (*_WITHOUT, *_WITH_LEVELS, *WEIGHTED)
 """All names."""
 
 
-def comparator(name: str, levels: Sequence[float] = (), frequencies: Frequencies | None = None) -> Comparator:
+def comparator(name: str, levels: Sequence[float] = (), frequencies: TokenFrequencies | None = None) -> Comparator:
     """The comparator with a name.
 
     Args:
         name: one of COMPARATORS.
         levels: its thresholds; empty: its defaults.
-        frequencies: of words; only `tfidf` reads them.
+        frequencies: of tokens; only those of WEIGHTED read them.
 
     Raises:
         ConfigError: an unknown name, or invalid levels for the comparator.
@@ -78,8 +82,9 @@ def comparator(name: str, levels: Sequence[float] = (), frequencies: Frequencies
         if levels:
             raise ConfigError(f"{name}: got levels, expected none: its levels are fixed")
         return _WITHOUT[name]()
-    if name == "tfidf":
-        return TfIdf(Frequencies() if frequencies is None else frequencies, levels or _DEFAULT_LEVELS[name])
+    if name in WEIGHTED:
+        known = TokenFrequencies() if frequencies is None else frequencies
+        return TfIdf(known, levels or _DEFAULT_LEVELS[name], WEIGHTED[name])
     if name not in _WITH_LEVELS:
         expected = ", ".join(COMPARATORS)
         raise ConfigError(

@@ -1,14 +1,15 @@
-"""Expectation-maximisation of a mixture of matches and other pairs, over several sets of pairs at once.
+"""Expectation-maximisation of a mixture of matches and other pairs over all pairs that may be compared.
 
-The pairs of a blocking rule agree in its fields, so these fields have no information in this set of pairs and count as
-missing.  Each set has its own share of matches; all sets have one m.  u is estimated from random pairs alone, because
-non-matches in a block differ from random ones; the few matches among the random pairs are weighted out.
+The candidates of blocking are counted one by one.  All other pairs are non-matches, because blocking finds the matches;
+their levels are those of random pairs, scaled to their number, less the candidates.  So one prior holds for all pairs,
+and a field by which pairs were found keeps its evidence: its levels among the pairs that were not found count as well.
+The expected matches never count towards u.
 
 Guarantees:
-    deterministic; the likelihood never decreases from one round to the next, except through smoothing.
+    deterministic; the weight of a level never rises as similarity falls.
 References: Dempster, Laird and Rubin, Maximum likelihood from incomplete data via the EM algorithm, 1977; Winkler,
-Using the EM algorithm for weight computation in the Fellegi-Sunter model of record linkage, 1988.  There each set of
-pairs has its own m, and these are averaged; one m for all sets weighs them by their information.
+Using the EM algorithm for weight computation in the Fellegi-Sunter model of record linkage, 1988; Barlow et al.,
+Statistical inference under order restrictions, 1972, for pooling.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stream_lsh.arrays import F64
+from stream_lsh.arrays import F64, U8
 from stream_lsh.records.compare.comparator import MISSING
 from stream_lsh.records.train.patterns import Patterns
 
@@ -27,6 +28,8 @@ BEFORE = 20.0
 """The weight of the initial m in matches, so that a few pairs do not determine a probability."""
 _FEW = 0.5
 """The initial count of other pairs with each level, for smoothing."""
+_MATCHES_A_RECORD = 0.2
+"""The expected matches of a record at the start; the result is the same from 0.01 to 2."""
 
 
 class Learned(NamedTuple):
@@ -35,80 +38,118 @@ class Learned(NamedTuple):
     Attributes:
         m: of each comparison, the probability of each level among matches.
         u: of each comparison, the probability of each level among other pairs.
-        shares: of matches in each set of pairs, that of the random pairs last.
+        prior: the share of matches among all comparable pairs; of a one-to-one link, among the best pairs of records.
+        expected: the number of matches.
         rounds: the number of iterations.
-        matches: of each comparison, the expected number of matches among the pairs from which its m is estimated.
+        matches: of each comparison, the expected number of matches with both values.
     """
 
     m: list[F64]
     u: list[F64]
-    shares: list[float]
+    prior: float
+    expected: float
     rounds: int
     matches: list[float]
 
 
-def learn(
-    blocked: Sequence[Patterns], random: Patterns, sizes: Sequence[int], start: Sequence[F64], share: float = 1e-4
-) -> Learned:
+class Evidence(NamedTuple):
+    """The candidates and all other comparable pairs of some records.
+
+    Attributes:
+        candidates: the patterns of the candidates.
+        bits: evidence of each pattern beside its levels, float64[p].
+        others: of each comparison, the number of pairs with each level that are not candidates, float64[levels].
+        comparable: the number of comparable pairs, candidates and others.
+        records: their number.
+    """
+
+    candidates: Patterns
+    bits: F64
+    others: list[F64]
+    comparable: int
+    records: int
+
+
+def others_of(candidates: Patterns, random: Patterns, comparable: int, sizes: Sequence[int]) -> list[F64]:
+    """The number of pairs with each level that are no candidates: those expected from random pairs, less candidates."""
+    factor = comparable / max(1.0, float(random.counts.sum()))
+    none = [np.zeros(size) for size in sizes]
+    every, found = counts_of(random.levels, random.counts, none), counts_of(candidates.levels, candidates.counts, none)
+    return [np.maximum(0.0, factor * each - one) for each, one in zip(every, found, strict=True)]
+
+
+def learn(evidence: Evidence, start: Sequence[F64], *, fixed: bool = False) -> Learned:
     """The maximum likelihood estimate of the probabilities.
 
     Args:
-        blocked: one set of pairs for each blocking rule, with its own fields MISSING.
-        random: random pairs.
-        sizes: the number of levels of each comparison.
+        evidence: of some records.
         start: the initial m.
-        share: the initial share of matches among the random pairs.
+        fixed: whether m stays as it is, because it is known from labels.
     """
-    sets = [*blocked, random]
-    shares = [0.3] * len(blocked) + [share]
+    candidates, comparable = evidence.candidates, max(1, evidence.comparable)
     m = [np.array(left, np.float64) for left in start]
     before = [BEFORE * left for left in m]
-    few = [np.full(size, _FEW) for size in sizes]
-    u = shares_of(random, random.counts, few)
-    together = Patterns(np.concatenate([patterns.levels for patterns in sets]), np.empty(0))
+    few = [others + _FEW for others in evidence.others]
+    u = normed(counts_of(candidates.levels, candidates.counts, few))
+    prior = min(0.5, _MATCHES_A_RECORD * evidence.records / comparable)
     rounds, change = 0, 1.0
+    weights = np.zeros(len(candidates.levels))
     while rounds < ROUNDS and change >= _ENOUGH:
         rounds += 1
-        posteriors = [_posterior(patterns, m, u, share) for patterns, share in zip(sets, shares, strict=True)]
-        matching = [patterns.counts * posterior for patterns, posterior in zip(sets, posteriors, strict=True)]
-        shares = [
-            float(hit.sum() / max(1.0, patterns.counts.sum())) for patterns, hit in zip(sets, matching, strict=True)
-        ]
-        shares = [min(max(left, 1e-9), 1 - 1e-6) for left in shares]
-        new_m = shares_of(together, np.concatenate(matching), before)
-        new_u = shares_of(random, random.counts - matching[-1], few)
+        weights = candidates.counts * _posterior(candidates, m, u, prior, evidence.bits)
+        new_m = m if fixed else normed(counts_of(candidates.levels, weights, before))
+        new_u = normed(counts_of(candidates.levels, candidates.counts - weights, few))
+        prior = min(max(float(weights.sum()) / comparable, 1e-12), 0.5)
         change = max(np.abs(left - right).max() for left, right in zip([*new_m, *new_u], [*m, *u], strict=True))
         m, u = new_m, new_u
-    return Learned(m, u, shares, rounds, known_of(together, np.concatenate(matching)))
+    m = [pooled(left, right) * right for left, right in zip(m, u, strict=True)]
+    return Learned(m, u, prior, float(weights.sum()), rounds, known_of(candidates.levels, weights))
 
 
-def known_of(patterns: Patterns, weights: F64) -> list[float]:
-    """The weight of the patterns without a missing value, for each comparison."""
-    known: list[float] = (weights @ (patterns.levels != MISSING)).tolist()
+def known_of(levels: U8, weights: F64) -> list[float]:
+    """The weight of the pairs without a missing value, for each comparison."""
+    known: list[float] = (weights @ (levels != MISSING)).tolist()
     return known
 
 
-def _posterior(patterns: Patterns, m: Sequence[F64], u: Sequence[F64], share: float) -> F64:
+def pooled(m: F64, u: F64) -> F64:
+    """The ratio of each level, m / u, pooled with its neighbours until none is above that of a higher similarity.
+
+    Example:
+        >>> pooled(np.array([0.5, 0.4, 0.1]), np.array([0.1, 0.05, 0.85])).round(3).tolist()
+        [6.0, 6.0, 0.118]
+    """
+    blocks: list[list[float]] = []
+    for left, right in zip(m.tolist(), u.tolist(), strict=True):
+        blocks.append([left, right, 1])
+        while len(blocks) > 1 and blocks[-1][0] * blocks[-2][1] > blocks[-2][0] * blocks[-1][1]:
+            last = blocks.pop()
+            blocks[-1] = [one + other for one, other in zip(blocks[-1], last, strict=True)]
+    return np.concatenate([np.full(int(size), left / right if right else np.inf) for left, right, size in blocks])
+
+
+def _posterior(patterns: Patterns, m: Sequence[F64], u: Sequence[F64], share: float, bits: F64) -> F64:
     """The probability of a match of each pattern."""
-    logits = np.full(len(patterns.levels), np.log(share / (1 - share)))
+    logits = np.full(len(patterns.levels), np.log(share / (1 - share))) + bits * np.log(2)
     for at, (left, right) in enumerate(zip(m, u, strict=True)):
         table = np.zeros(MISSING + 1)
-        table[: left.size] = np.log(left / right)
+        table[: left.size] = np.log(pooled(left, right))
         logits += table[patterns.levels[:, at]]
-    posterior: F64 = 1 / (1 + np.exp(-logits))
+    posterior: F64 = 1 / (1 + np.exp(-np.clip(logits, -700, 700)))
     return posterior
 
 
-def shares_of(patterns: Patterns, weights: F64, before: Sequence[F64]) -> list[F64]:
-    """The share of each level of each comparison among weighted patterns, without missing values.
+def counts_of(levels: U8, weights: F64, before: Sequence[F64]) -> list[F64]:
+    """The count of each level of each comparison among weighted pairs or patterns, without missing values.
 
     Args:
-        patterns: p patterns.
-        weights: the pairs of each pattern, float64[p].
+        levels: uint8[p, comparisons].
+        weights: of each, float64[p].
         before: the initial count of each level of each comparison.
     """
-    shares = []
-    for at, few in enumerate(before):
-        counts = np.bincount(patterns.levels[:, at], weights, MISSING + 1)[: few.size] + few
-        shares.append(counts / counts.sum())
-    return shares
+    return [np.bincount(levels[:, at], weights, MISSING + 1)[: few.size] + few for at, few in enumerate(before)]
+
+
+def normed(counts: Sequence[F64]) -> list[F64]:
+    """Counts as shares of their sum."""
+    return [one / one.sum() for one in counts]

@@ -5,23 +5,37 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stream_lsh.arrays import F64, I64, U64
+from stream_lsh.arrays import F64, I64, U8, U64, Bools
 from stream_lsh.errors import InputError
 from stream_lsh.hashing import GOLDEN, fmix64
 from stream_lsh.records.block.blocker import Blocker
-from stream_lsh.records.block.pairs import Pairs, candidate_pairs
-from stream_lsh.records.compare.comparator import MISSING
+from stream_lsh.records.block.pairs import candidate_pairs
+from stream_lsh.records.compare.comparator import EQUAL
 from stream_lsh.records.model import Column
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.score import Scorer
-from stream_lsh.records.train.expectation import ROUNDS, Learned, known_of, learn, shares_of
+from stream_lsh.records.train.expectation import (
+    ROUNDS,
+    Evidence,
+    Learned,
+    counts_of,
+    known_of,
+    learn,
+    normed,
+    others_of,
+)
+from stream_lsh.records.train.one_to_one import learn_one_to_one
 from stream_lsh.records.train.patterns import Patterns, patterns_of
+from stream_lsh.records.train.threshold import threshold_without_chains
 
 RANDOM_PAIRS = 250_000
-_PAIRS_OF_A_RULE = 200_000
 _CAP = 50
 _EQUAL_AMONG_MATCHES = 0.8
-_LEAST_PRIOR, _MOST_PRIOR = 1e-9, 0.5
+_FEW_LABELS = 5.0
+"""The weight of the m that was learned without labels, in labelled matches."""
+_NO_RARITY = 128
+"""The column of no rarity in patterns."""
+_LEAST_PRIOR, _MOST_PRIOR = 1e-9, 0.999999
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +45,20 @@ class Training:
     Attributes:
         profile: with m, u and prior.
         random: the number of random pairs, for u.
-        blocked: the number of pairs of all blocking rules, for m; with labels the number of labelled pairs.
+        candidates: the number of pairs that the blocking rules find, for m.
         comparable: the number of pairs of these records that may be compared.
-        rounds: of expectation-maximisation; 0 with labels.
+        expected: the number of matches expected among the candidates.
+        rounds: of learning.
         at_limit: whether it ended at the limit of rounds.
-        matches: of each comparison, the number of matches with both values among the pairs for its m.
+        matches: of each comparison, the expected number of matches with both values.
         others: of each comparison, the number of random pairs with both values.
     """
 
     profile: Profile
     random: int
-    blocked: int
+    candidates: int
     comparable: int
+    expected: float
     rounds: int
     at_limit: bool
     matches: tuple[float, ...]
@@ -74,9 +90,10 @@ def trained(
 ) -> Training:
     """The profile with m, u and prior estimated from these records.
 
-    u is the share of each level among random pairs.  m is estimated by expectation-maximisation over the pairs of each
-    blocking rule, or is the share of each level among labelled matches.  The prior is the number of matches expected
-    among all candidates.
+    The candidates of the blocking rules are compared, and random pairs stand for all others.  A profile of one-to-one
+    links learns from the competition for each record (`one_to_one`), any other one by expectation-maximisation
+    (`expectation`).  If matches at the threshold of the profile chain entities together, the threshold is raised
+    (`threshold`).  Values are counted first, so that their frequencies count as they will in scores.
 
     Args:
         profile: the definition of the comparison.
@@ -91,59 +108,113 @@ def trained(
         InputError: fewer than two records, or no two that may be compared.
 
     Cost:
-        some ten seconds for 50,000 records; linear in the compared pairs, which are 250,000 random ones and at most
-        200,000 for each rule.
+        some ten seconds for 50,000 records; linear in the candidates and the random pairs, of which there are 250,000.
     """
-    scorer = Scorer(profile)
-    sizes = [len(comparator.levels) for comparator in scorer.comparators]
     left, right = random_pairs(len(keys), RANDOM_PAIRS, seed)
     left, right = allowed(left, right, sources, profile.link)
     if not left.size:
         raise InputError("records", f"got {len(keys)} records of which no two may be compared, expected two or more")
-    if labels is not None:
-        left, right = _without(left, right, labels, len(keys))
+    if profile.one_to_one:
+        # Rivals share rare values as well as frequent ones, so the rarity of a value is no evidence against a rival.
+        plain = tuple(replace(comparison, term_frequency=False) for comparison in profile.comparisons)
+        profile = replace(profile, comparisons=plain)
+    scorer = _counted(profile, columns)
     random = patterns_of(scorer.levels(columns, left, right))
-    if labels is None:
-        blocked = _blocked(profile, scorer, columns, _of_rules(keys, blocker, sources, profile.link), seed)
-        learned = learn(blocked, random, sizes, [_start(size) for size in sizes])
-    else:
-        blocked = [patterns_of(scorer.levels(columns, *labels))]
-        learned = _counted(blocked[0], random, sizes, _LEAST_PRIOR)
-    profile = with_learned(profile, learned)
-    every = candidate_pairs(keys, blocker.owners, _CAP)
-    left, right = allowed(every.left, every.right, sources, profile.link)
+    left, right = _candidates(keys, blocker, sources, profile.link, labels)
+    known = np.zeros(left.size, np.bool_) if labels is None else _among((left, right), labels, len(keys))
+    candidates = _Candidates(scorer, columns, left, right, scorer.levels(columns, left, right), known)
     comparable = comparable_pairs(len(keys), sources, profile.link)
+    learned = candidates.in_competition(sources) if profile.one_to_one and sources is not None else None
+    if learned is None:
+        learned = candidates.in_mixture(random, comparable)
+    learned_profile = with_learned(profile, learned)
+    if not profile.one_to_one:
+        probability = _counted(learned_profile, columns).score(columns, left, right).probability
+        match = threshold_without_chains((left, right), probability, len(keys), learned.expected, profile.match)
+        learned_profile = replace(learned_profile, match=match)
     return Training(
-        replace(profile, prior=_prior(profile, columns, left, right, comparable)),
+        learned_profile,
         random=int(random.counts.sum()),
-        blocked=int(sum(patterns.counts.sum() for patterns in blocked)),
+        candidates=left.size,
         comparable=comparable,
+        expected=learned.expected,
         rounds=learned.rounds,
         at_limit=learned.rounds == ROUNDS,
         matches=tuple(learned.matches),
-        others=tuple(known_of(random, random.counts)),
+        others=tuple(known_of(random.levels, random.counts)),
     )
 
 
-def _without(left: I64, right: I64, labels: tuple[I64, I64], records: int) -> tuple[I64, I64]:
-    """The pairs that are not labelled as matches."""
-    labelled = np.minimum(*labels) * records + np.maximum(*labels)
-    others = ~np.isin(left * records + right, labelled)
-    return left[others], right[others]
+def _counted(profile: Profile, columns: Sequence[Column]) -> Scorer:
+    """A scorer that has counted the values of all records."""
+    scorer = Scorer(profile)
+    values = [[column.values[code] if code >= 0 else "" for code in column.codes.tolist()] for column in columns]
+    scorer.count(zip(*values, strict=True))
+    return scorer
 
 
-def _blocked(
-    profile: Profile, scorer: Scorer, columns: Sequence[Column], blocks: Sequence[Pairs], seed: int
-) -> list[Patterns]:
-    """The patterns of the pairs of each block, with the comparisons of its fields MISSING."""
-    blocked = []
-    for number, pairs in enumerate(blocks):
-        some = _some(pairs, _PAIRS_OF_A_RULE, seed)
-        levels = scorer.levels(columns, some.left, some.right)
-        levels[:, _masked(profile, number)] = MISSING
-        if levels.size:
-            blocked.append(patterns_of(levels))
-    return blocked
+def _candidates(
+    keys: U64, blocker: Blocker, sources: I64 | None, link: str, labels: tuple[I64, I64] | None
+) -> tuple[I64, I64]:
+    """The pairs to learn from, earlier and later rows: those that share a key, and those that are labelled."""
+    every = candidate_pairs(keys, blocker.owners, _CAP)
+    left, right = allowed(every.left, every.right, sources, link)
+    if labels is None:
+        return left, right
+    codes = np.concatenate((right * len(keys) + left, np.maximum(*labels) * len(keys) + np.minimum(*labels)))
+    later, earlier = np.divmod(np.unique(codes), len(keys))
+    return earlier, later
+
+
+def _among(pairs: tuple[I64, I64], labels: tuple[I64, I64], records: int) -> Bools:
+    """Whether each pair is labelled."""
+    found: Bools = np.isin(pairs[0] * records + pairs[1], np.minimum(*labels) * records + np.maximum(*labels))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """The pairs to learn from, with their levels, uint8[n, comparisons], and whether each is labelled as a match."""
+
+    scorer: Scorer
+    columns: Sequence[Column]
+    left: I64
+    right: I64
+    levels: U8
+    known: Bools
+
+    @property
+    def _sizes(self) -> list[int]:
+        return [len(comparator.levels) for comparator in self.scorer.comparators]
+
+    def in_competition(self, sources: I64) -> Learned | None:
+        """The probabilities of a one-to-one link; None if too few records have a rival."""
+        several = int(sources.max()) + 1
+        ends = self.left * several + sources[self.right], self.right * several + sources[self.left]
+        score = self.scorer.mean_rank(self.levels)
+        return learn_one_to_one(self.levels, self._sizes, ends, score, self.known)
+
+    def in_mixture(self, random: Patterns, comparable: int) -> Learned:
+        """The probabilities by expectation-maximisation; with labels, m is counted among the labelled pairs."""
+        # The rarity of equal values is evidence as well: in steps of half a bit it is one more column of the patterns.
+        few = [np.full(size, 0.5) for size in self._sizes]
+        equal = [u[EQUAL] for u in normed(counts_of(random.levels, random.counts, few))]
+        bits = self.scorer.rarity(self.columns, self.left, self.right, self.levels, equal)
+        steps = np.clip(np.round(2 * bits) + _NO_RARITY, 0, 2 * _NO_RARITY - 2).astype(np.uint8)
+        found = patterns_of(np.column_stack((self.levels, steps)))
+        candidates = Patterns(np.ascontiguousarray(found.levels[:, :-1]), found.counts)
+        evidence = Evidence(
+            candidates,
+            (found.levels[:, -1].astype(np.float64) - _NO_RARITY) / 2,
+            others_of(candidates, random, comparable, self._sizes),
+            comparable,
+            self.columns[0].codes.size,
+        )
+        learned = learn(evidence, [_start(size) for size in self._sizes])
+        if not self.known.any():
+            return learned
+        counts = counts_of(self.levels, self.known.astype(np.float64), [_FEW_LABELS * one for one in learned.m])
+        return learn(evidence, normed(counts), fixed=True)
 
 
 def with_learned(profile: Profile, learned: Learned) -> Profile:
@@ -152,7 +223,7 @@ def with_learned(profile: Profile, learned: Learned) -> Profile:
         replace(comparison, m=tuple(m.tolist()), u=tuple(u.tolist()))
         for comparison, m, u in zip(profile.comparisons, learned.m, learned.u, strict=True)
     )
-    return replace(profile, comparisons=comparisons, prior=min(_MOST_PRIOR, max(_LEAST_PRIOR, learned.shares[-1])))
+    return replace(profile, comparisons=comparisons, prior=min(_MOST_PRIOR, max(_LEAST_PRIOR, learned.prior)))
 
 
 def random_pairs(records: int, count: int, seed: int) -> tuple[I64, I64]:
@@ -202,55 +273,7 @@ def comparable_pairs(records: int, sources: I64 | None, link: str) -> int:
     return total - sum(int(count) * (int(count) - 1) // 2 for count in np.bincount(sources))
 
 
-def _of_rules(keys: U64, blocker: Blocker, sources: I64 | None, link: str) -> list[Pairs]:
-    """The pairs of each block."""
-    pairs_of_rules = []
-    for owner in range(len(blocker.names)):
-        columns = blocker.owners == owner
-        pairs = candidate_pairs(keys[:, columns], np.zeros(int(columns.sum()), np.int64), _CAP)
-        left, right = allowed(pairs.left, pairs.right, sources, link)
-        pairs_of_rules.append(Pairs(left, right, np.ones(left.size, np.uint32)))
-    return pairs_of_rules
-
-
-def _some(pairs: Pairs, most: int, seed: int) -> Pairs:
-    if pairs.left.size <= most:
-        return pairs
-    order = np.argsort(fmix64(np.arange(pairs.left.size, dtype=np.uint64) + np.uint64(seed)), kind="stable")[:most]
-    return Pairs(pairs.left[order], pairs.right[order], pairs.rules[order])
-
-
-def _masked(profile: Profile, block: int) -> list[int]:
-    """The comparisons that a block determines: those of its fields, and of fields derived from them."""
-    if block >= len(profile.rules):
-        return []
-    used = {name.strip() for part in profile.rules[block].split("+") for name in part.partition(":")[0].split("|")}
-    made = {field.name: {field.name, *field.of} for field in profile.fields}
-    used = set().union(*(made[name] for name in used))
-    return [at for at, comparison in enumerate(profile.comparisons) if made[comparison.field] & used]
-
-
 def _start(size: int) -> F64:
     """The initial m: matches usually agree, and nearly agree more often than not at all."""
     tail = 0.5 ** np.arange(size - 1)
     return np.concatenate(([_EQUAL_AMONG_MATCHES], (1 - _EQUAL_AMONG_MATCHES) * tail / tail.sum()))
-
-
-def _prior(profile: Profile, columns: Sequence[Column], left: I64, right: I64, comparable: int) -> float:
-    """The prior that equals the resulting expected share of matches, found by fixed-point iteration."""
-    scorer = Scorer(profile)
-    bits = scorer.score(columns, left, right).total - scorer.prior_bits
-    prior = profile.prior or _LEAST_PRIOR
-    for _ in range(50):
-        before, prior = prior, float((1 / (1 + np.exp2(-bits) * (1 - prior) / prior)).sum() / comparable)
-        prior = min(_MOST_PRIOR, max(_LEAST_PRIOR, prior))
-        if abs(prior - before) < 1e-4 * before:
-            break
-    return prior
-
-
-def _counted(matches: Patterns, random: Patterns, sizes: Sequence[int], prior: float) -> Learned:
-    """The probabilities from labelled matches and random pairs."""
-    few = [np.full(size, 0.5) for size in sizes]
-    m, u = (shares_of(one, one.counts, few) for one in (matches, random))
-    return Learned(m, u, [prior], 0, known_of(matches, matches.counts))

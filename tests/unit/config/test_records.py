@@ -94,11 +94,11 @@ def test_keys_of_both_kinds_can_be_set_for_records() -> None:
 
 
 def test_guards_are_held_against_the_threshold_of_the_profile() -> None:
-    # That of people is 0.95.
+    # That of people is 0.5.
     assert customers('profile = "people"\nguards.representative_similarity = 0.96\n').pipelines
-    (message,) = problems(HEAD + 'profile = "people"\nguards.representative_similarity = 0.9\n')
+    (message,) = problems(HEAD + 'profile = "people"\nguards.representative_similarity = 0.4\n')
     assert message.endswith(
-        "representative_similarity: got 0.9, expected at least the threshold, 0.95: no pair is below it"
+        "representative_similarity: got 0.4, expected at least the threshold, 0.5: no pair is below it"
     )
 
 

@@ -17,7 +17,7 @@ from stream_lsh.records.compare.dates import ordinal
 from stream_lsh.records.compare.geography import distance_km
 from stream_lsh.records.compare.levels import level_of, levels_of
 from stream_lsh.records.compare.phonetic import phonetic_code
-from stream_lsh.records.frequencies import Frequencies
+from stream_lsh.records.frequencies import Frequencies, TokenFrequencies
 from stream_lsh.records.model import SEVERAL, Column
 
 VALUES = st.text("abc de12-", min_size=1, max_size=12).map(str.strip).filter(bool) | st.sampled_from(
@@ -177,7 +177,7 @@ def test_invalid_levels_are_rejected(name: str, levels: tuple[float, ...], messa
 
 
 def test_words_that_many_have_weigh_less() -> None:
-    frequencies = Frequencies()
+    frequencies = TokenFrequencies()
     for number in range(100):
         frequencies.add(["the", f"word{number}"])
     tfidf = comparator("tfidf", (0.8, 0.2), frequencies)

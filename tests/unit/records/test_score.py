@@ -14,7 +14,7 @@ from stream_lsh.records.model import SEVERAL, Values
 from stream_lsh.records.profile import Comparison, Field, Profile
 from stream_lsh.records.reading import columns_of
 from stream_lsh.records.score import MOST_BITS, Scorer
-from stream_lsh.records.train.expectation import learn
+from stream_lsh.records.train.expectation import Evidence, counts_of, learn, normed, others_of
 from stream_lsh.records.train.learning import random_pairs, train
 from stream_lsh.records.train.patterns import patterns_of
 
@@ -101,22 +101,23 @@ def drawn(rng: np.random.Generator, count: int, share: float) -> np.ndarray:
 
 def test_expectation_maximisation_recovers_the_probabilities_that_the_pairs_were_drawn_with() -> None:
     rng = np.random.default_rng(7)
-    blocked = []
-    for at, share in ((0, 0.3), (1, 0.05)):
-        levels = drawn(rng, 30_000, share)
-        levels[:, at] = MISSING
-        blocked.append(patterns_of(levels))
-    random_levels = patterns_of(drawn(rng, 300_000, 0.001))
-    start = [np.full(m.size, 1.0) for m in M]
-    for one in start:
-        one[0] = 4.0
-    learned = learn(blocked, random_levels, [m.size for m in M], [one / one.sum() for one in start])
-    # Three standard errors of the smallest set that carries evidence about a field: 1,500 matches.
+    # 1,000 matches among 200,000 pairs: blocking finds all matches, and 20,000 others, which resemble matches.
+    matches, near, far = drawn(rng, 1_000, 1.0), drawn(rng, 20_000, 0.0), drawn(rng, 179_000, 0.0)
+    near[:, 0] = np.where(rng.random(len(near)) < 0.5, 0, near[:, 0])
+    far = far[(far[:, 0] != 0) | (rng.random(len(far)) < 0.2)]
+    every = np.concatenate((matches, near, far))
+    candidates = patterns_of(np.concatenate((matches, near)))
+    sizes = [m.size for m in M]
+    others = others_of(candidates, patterns_of(every), len(every), sizes)
+    start = [np.append(0.8, np.full(m.size - 1, 0.2 / (m.size - 1))) for m in M]
+    learned = learn(Evidence(candidates, np.zeros(len(candidates.levels)), others, len(every), 1_000), start)
     for found, true in zip(learned.m, M, strict=True):
-        assert found == pytest.approx(true, abs=0.04)
-    for found, true in zip(learned.u, U, strict=True):
-        assert found == pytest.approx(true, abs=0.003)
-    assert learned.shares == pytest.approx([0.3, 0.05, 0.001], abs=0.02)
+        assert found == pytest.approx(true, abs=0.05)
+    true_u = counts_of(np.concatenate((near, far)), np.ones(len(near) + len(far)), [np.zeros(size) for size in sizes])
+    for found, true in zip(learned.u, normed(true_u), strict=True):
+        assert found == pytest.approx(true, abs=0.005)
+    assert learned.prior == pytest.approx(1_000 / len(every), rel=0.1)
+    assert learned.expected == pytest.approx(1_000, rel=0.1)
     assert learned.rounds < 200
 
 

@@ -4,10 +4,12 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import inf
+from typing import ClassVar
 
 from stream_lsh.ledger.clusters.guards.constrained import constrained
 from stream_lsh.ledger.clusters.guards.diameter import balls
 from stream_lsh.ledger.clusters.guards.links import Links
+from stream_lsh.ledger.clusters.guards.mean import united
 from stream_lsh.ledger.clusters.guards.representative import stars
 from stream_lsh.ledger.clusters.guards.size import capped
 from stream_lsh.ledger.clusters.guards.strong import strong_parts
@@ -36,6 +38,9 @@ class Guards:
     max_size: int = 0
     one_per_source: bool = False
 
+    mean_evidence: ClassVar[bool] = False
+    """Whether two groups are one cluster only if their pairs are evidence for it on average."""
+
     def __bool__(self) -> bool:
         return self.one_per_source or self.refine
 
@@ -43,7 +48,7 @@ class Guards:
     def refine(self) -> bool:
         """Whether there are other guards than `one_per_source`."""
         held = self.strong_links or self.bridge_similarity or self.representative_similarity
-        return bool(held or self.max_diameter or self.max_size)
+        return bool(held or self.max_diameter or self.max_size or self.mean_evidence)
 
     def settings(self) -> dict[str, bool | int | float]:
         """The guards that are set, by name."""
@@ -83,6 +88,8 @@ class Guards:
         guards = list[Callable[[Links], list[list[int]]]]()
         if links.apart or (self.one_per_source and links.sources):
             guards.append(partial(constrained, one_per_source=self.one_per_source))
+        if self.mean_evidence:
+            guards.append(united)
         if self.strong_links or self.bridge_similarity:
             guards.append(partial(strong_parts, least=inf if self.strong_links else self.bridge_similarity))
         if self.representative_similarity:
@@ -92,6 +99,12 @@ class Guards:
         if self.max_size:
             guards.append(partial(capped, most=self.max_size))
         return guards
+
+
+class EntityGuards(Guards):
+    """The guards of a pipeline of records, where the similarity of a pair is the probability of a match."""
+
+    mean_evidence: ClassVar[bool] = True
 
 
 NO_GUARDS = Guards()

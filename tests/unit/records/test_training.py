@@ -1,0 +1,116 @@
+"""Training: pooled levels, the competition of a one-to-one link, and frequencies."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stream_lsh.ledger.clusters.guards.links import components
+from stream_lsh.records.block.blocker import blocker_of
+from stream_lsh.records.model import Values
+from stream_lsh.records.profile import Comparison, Field, Profile
+from stream_lsh.records.reading import columns_of
+from stream_lsh.records.train.expectation import pooled
+from stream_lsh.records.train.learning import train
+from stream_lsh.records.train.one_to_one import best_pairs, learn_one_to_one
+from stream_lsh.records.train.threshold import _labels, threshold_without_chains
+
+
+def test_no_level_weighs_more_than_a_higher_one() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        m, u = rng.dirichlet(np.full(6, 0.3)) + 1e-9, rng.dirichlet(np.ones(6)) + 1e-9
+        ratio = pooled(m, u)
+        assert (np.diff(ratio) <= 1e-12 * ratio[:-1]).all()
+        # Pooling moves no weight: the matches of each block are as many as before.
+        assert (ratio * u).sum() == pytest.approx(m.sum())
+
+
+def slow_pairs(ends: list[tuple[int, int]], order: list[int]) -> list[int]:
+    """The pairs one after the other, each with two free ends."""
+    used, chosen = set[int](), []
+    for pair in order:
+        if used.isdisjoint(ends[pair]):
+            used.update(ends[pair])
+            chosen.append(pair)
+    return chosen
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(7, 13)), max_size=30, unique=True),
+    st.randoms(use_true_random=False),
+)
+def test_best_pairs_are_those_of_a_greedy_choice(ends: list[tuple[int, int]], rng: random.Random) -> None:
+    order = rng.sample(range(len(ends)), len(ends))
+    left, right = (np.array([pair[side] for pair in ends], np.int64) for side in (0, 1))
+    found = best_pairs((left, right), np.array(order, np.int64))
+    assert sorted(found.tolist()) == sorted(slow_pairs(ends, order))
+
+
+def test_rivals_show_what_a_field_is_worth() -> None:
+    rng = np.random.default_rng(3)
+    records, rivals = 400, 5
+    # Each record has a partner of high similarity in half of the cases, and rivals that share its brand.
+    left = np.repeat(np.arange(records), 1 + rivals)
+    right = np.concatenate(
+        [[row, *rng.choice(np.delete(np.arange(records), row), rivals, replace=False)] for row in range(records)]
+    )
+    match = (left == right) & (left < records // 2)
+    similarity = np.where(
+        match, rng.choice([0, 1, 2], left.size, p=[0.5, 0.4, 0.1]), rng.choice([2, 3, 4], left.size, p=[0.1, 0.4, 0.5])
+    )
+    brand = np.zeros(left.size, np.int64)
+    levels = np.column_stack((similarity, brand)).astype(np.uint8)
+    ends = (left, records + right)
+    learned = learn_one_to_one(levels, [5, 2], ends, -similarity.astype(np.float64), np.zeros(left.size, np.bool_))
+    assert learned is not None
+    assert learned.expected == pytest.approx(records / 2, rel=0.15)
+    bits = np.log2(learned.m[0] / learned.u[0])
+    assert bits[0] > 3
+    assert bits[4] < -3
+    assert abs(np.log2(learned.m[1][0] / learned.u[1][0])) < 0.1  # rivals share the brand
+
+
+def test_too_few_rivals_teach_nothing() -> None:
+    rows = np.arange(100)
+    levels = np.zeros((100, 1), np.uint8)
+    assert learn_one_to_one(levels, [2], (rows, rows), np.zeros(100), np.zeros(100, np.bool_)) is None
+
+
+def test_frequencies_count_in_learning_as_in_scores(seed: int) -> None:
+    rng = random.Random(seed)
+    names = [f"common {'abcd'[rng.randrange(4)]} word{number}" for number in range(200)]
+    records: list[Values] = [(name,) for name in names for _ in range(2)]
+    one = Comparison(field="title", comparator="tfidf", levels=(0.9, 0.5))
+    profile = Profile(name="titles", fields=(Field(name="title"),), comparisons=(one,), rules=("title:token",))
+    blocker = blocker_of(profile)
+    columns = columns_of([*records, ("common a other",), ("common b another",)])
+    learned = train(profile, columns, blocker.keys([*records, ("common a other",), ("common b another",)]), blocker)
+    # "common" is in every title: without its frequency a pair with it alone would reach a similarity of 0.5.
+    assert learned.comparisons[0].u[2] < 0.01
+
+
+def test_the_threshold_rises_until_connected_records_imply_few_more_matches_than_expected(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    records = 300
+    chain = np.arange(records - 1)
+    certain = (chain[::3], chain[::3] + 1)
+    doubtful = (chain, chain + 1)
+    pairs = np.concatenate((certain[0], doubtful[0])), np.concatenate((certain[1], doubtful[1]))
+    probability = np.concatenate((np.full(certain[0].size, 0.97), rng.uniform(0.55, 0.64, doubtful[0].size)))
+    expected = float(probability.sum())
+    assert threshold_without_chains(pairs, probability, records, expected, 0.5) == 0.7
+    assert threshold_without_chains(pairs, probability, records, expected, 0.93) == 0.93
+    # With as many expected matches as a whole group has, nothing is raised.
+    assert threshold_without_chains(pairs, probability, records, records**2 / 2, 0.5) == 0.5
+
+
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=20))
+def test_components_by_label_propagation_are_those_of_disjoint_sets(pairs: list[tuple[int, int]]) -> None:
+    left, right = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
+    parts: dict[int, list[int]] = {}
+    for row, label in enumerate(_labels(left, right, 13).tolist()):
+        parts.setdefault(label, []).append(row)
+    assert sorted(parts.values()) == sorted(components(13, pairs))
