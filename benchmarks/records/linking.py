@@ -11,7 +11,9 @@ fake_1000 in view, and 1 and 2 of FEBRL, on which a threshold was to be fixed, g
                 the best match of each record was taken
     clusters    of the pairs within connected components at the threshold
     strong      likewise, where a single pair does not hold two groups together (`guards.strong_links`)
-    inferred    the same with a profile that was proposed from the file (`infer`), nothing known of it
+    files       whole files as `stream-lsh link` reads them, with the bundled profile and with one that was proposed for
+                the file (`infer`): F1 within entities, the share of true pairs among matches of .95 or more, the
+                largest entity, and the CPU time of a record, training included
     latency     one new record against 5,000: read, keys, candidates, scores
 
 The Senzing truth set is too small to learn from.  Its profile, `tests/evaluation/parties.toml`, has weights that were
@@ -28,18 +30,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stream_lsh import __version__
+from stream_lsh.kinds.record.in_memory import RecordLinker, learned_from
 from stream_lsh.kinds.record.profiles import bundled
 from stream_lsh.records.profile import Profile
-from tests.evaluation.linking import Stream, figures, learned, profile_of, proposed, streamed
-from tests.evaluation.record_corpora import CORPORA, Corpus, febrl
+from tests.evaluation.clustering import components
+from tests.evaluation.linking import Stream, figures, learned, measured_within, profile_for, proposed, streamed
+from tests.evaluation.record_corpora import CORPORA, Corpus, febrl, pair_of
 
 
-def quality(corpus: Corpus, profile: Profile, *, inferred: bool = False) -> dict[str, object]:
+def quality(corpus: Corpus, profile: Profile) -> dict[str, object]:
     """All figures of a corpus under a profile."""
-    found, _ = streamed(profile, corpus)
-    rows = {f"{p:g}": figures(found, corpus, p) for p in (0.5, profile.match, 0.99)}
+    found, profile = streamed(profile, corpus)
+    rows = {f"{p:g}": figures(found, corpus, p) for p in sorted({0.5, 0.95, 0.99, profile.match})}
     row: dict[str, object] = {
-        "corpus": corpus.name + (" inferred" if inferred else ""),
+        "corpus": corpus.name,
         "records": len(corpus.records),
         "true_pairs": len(corpus.truth),
         "blocking_recall": len(found.compared) / len(corpus.truth),
@@ -55,6 +59,34 @@ def quality(corpus: Corpus, profile: Profile, *, inferred: bool = False) -> dict
 
 def _shown(one: dict[str, float]) -> str:
     return f"{one['precision']:.4f} {one['recall']:.4f} F1 {one['f1']:.4f}"
+
+
+def linked(corpus: Corpus, profile: Profile, name: str) -> dict[str, object]:
+    """The figures of a whole file under a profile."""
+    start = time.process_time()
+    linker = RecordLinker(profile if profile.learned else learned_from(profile, corpus.records))
+    for first in range(0, len(corpus.records), 1_000):
+        linker.add_many(corpus.records[first : first + 1_000])
+    milliseconds = 1000 * (time.process_time() - start) / len(corpus.records)
+    groups = [entity.members for entity in linker.entities()]
+    within = measured_within(groups, corpus.truth)
+    sure = [pair_of(match.left, match.right) for match in linker.matches() if match.probability >= 0.95]
+    row: dict[str, object] = {
+        "corpus": corpus.name,
+        "profile": name,
+        "match": linker.profile.match,
+        "entities": within,
+        "true_from_.95": sum(pair in corpus.truth for pair in sure) / max(1, len(sure)),
+        "largest": max(map(len, groups), default=0),
+        "largest_true": max(map(len, components(corpus.truth))),
+        "ms_per_record": milliseconds,
+    }
+    print(
+        f"{corpus.name:22} {name:12} p ≥ {linker.profile.match:g}  entities {_shown(within)}"
+        f"  true from .95: {row['true_from_.95']:.3f}  largest {row['largest']} of {row['largest_true']}"
+        f"  {milliseconds:.2f} ms"
+    )
+    return row
 
 
 def latency(data: Path) -> dict[str, float]:
@@ -86,28 +118,30 @@ def latency(data: Path) -> dict[str, float]:
     return row
 
 
-INFERRED = ("febrl3", "leipzig_dblp_acm")
-
-
 def main(argv: Sequence[str]) -> int:
     """Run the parts that the options select."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.records.linking", description="Entity resolution.")
     parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
     parser.add_argument("--out", type=Path, help="file for the data")
     parser.add_argument("--only", nargs="*", choices=list(CORPORA), default=list(CORPORA), help="these corpora")
-    parser.add_argument("--part", choices=("quality", "inferred", "latency"), help="only this part")
+    parser.add_argument("--part", choices=("quality", "files", "latency"), help="only this part")
     options = parser.parse_args(argv)
-    parts = [options.part] if options.part else ["latency", "quality", "inferred"]
+    parts = [options.part] if options.part else ["latency", "quality", "files"]
     result: dict[str, object] = {"version": __version__, "python": platform.python_version()}
+    quality_rows, file_rows = list[dict[str, object]](), list[dict[str, object]]()
     if "latency" in parts:
         result["latency"] = latency(options.data)
-    if "quality" in parts:
-        result["quality"] = [
-            quality(CORPORA[name][0](options.data), profile_of(CORPORA[name][1])) for name in options.only
-        ]
-    if "inferred" in parts:
-        chosen = [CORPORA[name][0](options.data) for name in INFERRED if name in options.only]
-        result["inferred"] = [quality(one, proposed(one), inferred=True) for one in chosen]
+    for name in options.only:
+        read, bundle = CORPORA[name]
+        corpus = read(options.data)
+        if "quality" in parts:
+            quality_rows.append(quality(corpus, profile_for(corpus, bundle)))
+        if "files" in parts:
+            file_rows += [
+                linked(corpus, profile_for(corpus, bundle), bundle),
+                linked(corpus, proposed(corpus), "proposed"),
+            ]
+    result |= {"quality": quality_rows, "files": file_rows}
     if options.out:
         options.out.write_text(json.dumps(result, indent=1) + "\n")
     return 0

@@ -185,6 +185,14 @@ def profile_of(name: str) -> Profile:
     return load_profile(Path(__file__).parents[2] / name) if name.endswith(".toml") else bundled(name)
 
 
+def profile_for(corpus: Corpus, name: str) -> Profile:
+    """The profile with a name, with the link that its user would name: one source has duplicates of its own."""
+    profile = profile_of(name)
+    if len({record.source for record in corpus.records}) > 1:
+        return profile
+    return replace(profile, link="both", one_to_one=False)
+
+
 def proposed(corpus: Corpus) -> Profile:
     """The profile that `infer` proposes for a corpus, with the link that its user would name."""
     sources = len({record.source for record in corpus.records})

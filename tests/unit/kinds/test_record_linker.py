@@ -118,6 +118,14 @@ def test_of_a_clean_source_an_entity_has_one_record() -> None:
         ]
     )
     assert [sorted(entity.members) for entity in linker.entities()] == [["a1", "b1"]]
+    assert [(match.left, match.right) for match in linker.matches()] == [("a1", "b1")]
+    lost = [(review.left, review.right) for review in linker.reviews()]
+    assert ("a1", "b2") in lost
+    assert ("a1", "b1") not in lost
+    # The next best takes the place of the best.
+    linker.remove("b1")
+    assert [(match.left, match.right) for match in linker.matches()] == [("a1", "b2")]
+    assert linker.reviews() == []
 
 
 def test_records_of_one_source_are_not_compared_where_only_sources_are_linked() -> None:
