@@ -189,7 +189,7 @@ class RecordLinker(InMemory):
         chosen, lost = list[PairState](), list[PairState]()
         for pair in matches:
             together = entity.get(pair.left, pair.left) == entity.get(pair.right, pair.right)
-            decided = self._ledger.decisions.verdict(pair.left, pair.right) == SAME
+            decided = bool(self._ledger.decisions.verdict(pair.left, pair.right))
             (chosen if together or decided else lost).append(pair)
         return chosen, sorted([*reviews, *lost], key=lambda pair: (pair.left, pair.right))
 
