@@ -201,10 +201,10 @@ def cluster_changes(frame: Frame, live: dict[str, Cluster]) -> Sequence[ClusterC
 
 def _happened(id: str, frame: Frame, live: dict[str, Cluster]) -> tuple[str, tuple[str, ...], str | None]:
     """The event of a cluster, and the published clusters that were merged into it or that it was split from."""
-    split_from = frame.split_from.get(id)
-    if split_from is not None and not frame.was_published(split_from):
-        split_from = None
     if not frame.was_published(id):
+        split_from = frame.split_from.get(id)
+        if split_from is not None and not frame.was_published(split_from):
+            split_from = None
         return "created" if split_from is None else "split", (), split_from
     merged_from = tuple(sorted(one for one in frame.merged_from.get(id, ()) if frame.was_published(one)))
     happened = set(frame.events[id])
@@ -214,7 +214,8 @@ def _happened(id: str, frame: Frame, live: dict[str, Cluster]) -> tuple[str, tup
     parts = [one for one, origin in frame.split_from.items() if origin == id and one in live]
     if not any(frame.is_published(live[part]) for part in parts):
         happened.discard("split")
-    return next((name for name in _EVENTS if name in happened), "changed"), merged_from, split_from
+    # An id that is free again in the frame in which its cluster ended continues: for consumers it was never gone.
+    return next((name for name in _EVENTS if name in happened), "changed"), merged_from, None
 
 
 def changes_of(
