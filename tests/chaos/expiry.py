@@ -1,7 +1,7 @@
 """Checks a pipeline with a retention, after event time has passed many retentions."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -46,8 +46,9 @@ class ExpiryChecker(Checker):
 
     async def _matches(self) -> Pairs:
         pairs = await self._published_pairs()
-        wanted = self._true_pairs(list(self._live.values()))
-        for pair in sorted(wanted.keys() - pairs.keys()):
+        documents = list(self._live.values())
+        wanted = self._true_pairs(documents)
+        for pair in sorted(self._candidates(wanted, documents) - pairs.keys()):
             self._verdict.missing.append(f"{pair} {wanted[pair]}{' expired' if self._expired & {*pair} else ''}")
             self._verdict.at_fault.append(pair)
         once = self._true_pairs(self._versions)
@@ -69,7 +70,7 @@ class ExpiryChecker(Checker):
         return any(one.id in pair and one.time_ms < self._horizon.time_ms for one in self._versions)
 
     def _true_pairs(self, documents: Sequence[Document]) -> Pairs:
-        """All pairs within the retention that reach the threshold; every pair that shares a shingle is compared."""
+        """All pairs within the retention that reach the threshold, whether or not they share a bucket."""
         limit, threshold = self._pipeline.retention_ms or 0, self._pipeline.kind.least
         scheme, pairs = as_kind(self._pipeline.kind, TextKind).scheme(), Pairs()
         sets = scheme.shingle_sets([one.text or "" for one in documents])
@@ -83,12 +84,18 @@ class ExpiryChecker(Checker):
                 pairs[pair] = max(similarity, pairs.get(pair, 0.0))
         return pairs
 
+    def _candidates(self, pairs: Iterable[tuple[str, str]], documents: Sequence[Document]) -> set[tuple[str, str]]:
+        """The pairs that share a bucket, which are those that the index finds."""
+        scheme, row = self._pipeline.kind.scheme(), {one.id: number for number, one in enumerate(documents)}
+        buckets = scheme.buckets(scheme.sign([one.text or "" for one in documents]))
+        return {pair for pair in pairs if (buckets[row[pair[0]]] == buckets[row[pair[1]]]).any()}
+
     async def _members(self) -> dict[str, str]:
         found = await self._compacted(self._pipeline.members_topic)
         members = {key.decode(): value["cluster"] for key, value in found.items()}
         self._say("members are not live", sorted(members.keys() - (self._live.keys() - self._expired)))
         live = [one for one in self._live.values() if one.id not in self._expired]
-        for pair in sorted(self._true_pairs(live)):
+        for pair in sorted(self._candidates(self._true_pairs(live), live)):
             if members.get(pair[0]) is None or members.get(pair[0]) != members.get(pair[1]):
                 self._say("live pairs share no cluster", [pair])
         component = {id: number for number, group in enumerate(components_of(self._once)) for id in group}

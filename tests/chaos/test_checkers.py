@@ -56,6 +56,25 @@ def test_pairs_that_are_missing_or_wrong_are_found_beside_those_that_have_expire
     assert faults(fed, horizon, {**wanted, last: 0.51}) == (0, 0, 1)
 
 
+def test_pairs_that_the_bands_do_not_find_are_not_missing() -> None:
+    fed = []
+    for number in range(2_000):
+        words = [f"w{number}x{place}" for place in range(80)]
+        # 39 of 77 shingles in common.
+        fed += [
+            Document(f"{number}a", " ".join(words[:60]), 0),
+            Document(f"{number}b", " ".join(words[:41] + words[60:79]), 0),
+        ]
+    horizon = Horizon(-1)
+    found = checker(fed, horizon, {})
+    true = found._true_pairs(fed)
+    candidates = found._candidates(true, fed)
+    assert len(true) == 2_000
+    assert 0 < 2_000 - len(candidates) < 40
+    assert faults(fed, horizon, {pair: true[pair] for pair in candidates}) == (0, 0, 0)
+    assert faults(fed, horizon, {}) == (len(candidates), 0, 0)
+
+
 def test_decisions_and_updates_count_for_the_records_that_are_expected() -> None:
     fed = people(200, 1)
     linker = RecordChecker(CONFIG, CONFIG.pipelines[0], fed)._linker()
