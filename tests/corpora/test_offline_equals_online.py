@@ -12,6 +12,7 @@ from stream_lsh import Document
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.pipeline.local import LocalPipeline
 from tests.corpora.documents import TABLES, TEXTS, sample
+from tests.evaluation.clustering import components
 from tests.evaluation.corpora import write_json_lines
 from tests.evaluation.offline import offline
 from tests.evaluation.oracles import char_windows, word_windows
@@ -100,8 +101,12 @@ def test_the_stream_and_the_command_find_the_results_of_the_offline_algorithm(
     assert len(wanted.groups) >= case.groups
 
     public = in_small_batches(LocalPipeline(scheme, case.threshold, UNCAPPED), history(documents, rng), rng)
-    assert public.pairs == wanted.pairs
-    assert public.groups == wanted.groups
+    assert {pair: public.pairs.get(pair) for pair in wanted.pairs} == wanted.pairs
+    for left, right in public.pairs.keys() - wanted.pairs.keys():
+        # Older versions were candidates, and the later versions were compared again: then the pair has to be true.
+        one, other = ({*_WINDOWS[kind](texts[id], int(k))} for id in (left, right))
+        assert public.pairs[left, right] == len(one & other) / len(one | other) >= case.threshold
+    assert public.groups == set(map(frozenset, components({*public.pairs})))
 
     rng.shuffle(documents)
     file = write_json_lines(documents, tmp_path / "documents.jsonl")

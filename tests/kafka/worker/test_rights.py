@@ -61,9 +61,15 @@ def ended(config: Config, folder: Path, *command: str) -> "subprocess.CompletedP
 
 
 def one_line(error: str) -> str:
-    """The message of a command that ends without a traceback."""
+    """The message of a command that ends without a traceback.
+
+    If the stop takes too long, the worker is ended, and the message is the last line of the log.
+    """
     assert "Traceback" not in error
     *_, last = error.strip().splitlines()
+    _, is_ended, message = last.rpartition("ending the process: ")
+    if is_ended:
+        return f"stream-lsh: {message}"
     assert last.startswith("stream-lsh: ")
     return last
 
