@@ -46,6 +46,7 @@ def all_pairs(
     threshold: float,
     shingles: str = "word:3",
     *,
+    normalise: Sequence[str] = ("nfc",),
     measure: Measure = JACCARD,
     memory: int = MEMORY,
 ) -> Iterator[Match]:
@@ -55,6 +56,7 @@ def all_pairs(
         documents: a document replaces an earlier one with the same id, and without a text deletes it.
         threshold: least similarity, above 0 and at most 1.
         shingles: such as `word:3` or `char:5`.
+        normalise: the normal forms of texts.
         measure: of the threshold.
         memory: bytes for the engine, which spills to a temporary folder.  Ids and times are not included.
 
@@ -73,7 +75,7 @@ def all_pairs(
         >>> pair
         Match(left='a', right='b', similarity=0.6, shared=3, union=5, left_time_ms=0, right_time_ms=0)
     """
-    with AllPairs(threshold, shingles, measure=measure, memory=memory) as pairs:
+    with AllPairs(threshold, shingles, normalise=normalise, measure=measure, memory=memory) as pairs:
         pairs.add(documents)
         yield from pairs.matches()
 
@@ -84,6 +86,7 @@ class AllPairs:
     Args:
         threshold: as of `all_pairs`.
         shingles: likewise.
+        normalise: the normal forms of texts.
         measure: likewise.
         min_characters: shorter texts match nothing.
         memory: as of `all_pairs`.
@@ -100,6 +103,7 @@ class AllPairs:
         threshold: float,
         shingles: str = "word:3",
         *,
+        normalise: Sequence[str] = ("nfc",),
         measure: Measure = JACCARD,
         min_characters: int = 0,
         memory: int = MEMORY,
@@ -109,7 +113,7 @@ class AllPairs:
     ) -> None:
         if not 0 < threshold <= 1:
             raise ConfigError(f"threshold: got {threshold}, expected a number above 0 and at most 1")
-        self._scheme = ShingledTexts(shingles, min_characters=min_characters)
+        self._scheme = ShingledTexts(shingles, normalise=normalise, min_characters=min_characters)
         self._threshold, self._measure = threshold, measure
         self._terms = terms_of(measure, threshold)
         self._rows = rows or memory // _BYTES_A_ROW

@@ -11,7 +11,15 @@ from contextlib import ExitStack
 from importlib import import_module
 
 from stream_lsh.cli.commands.dedup import outputs_of
-from stream_lsh.cli.options.common import MEASURES, add_general, add_input, add_pair_outputs, add_threshold, parse
+from stream_lsh.cli.options.common import (
+    MEASURES,
+    add_general,
+    add_input,
+    add_normalise,
+    add_pair_outputs,
+    add_threshold,
+    parse,
+)
 from stream_lsh.cli.options.parser import Parser, ratio, whole
 from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code
 from stream_lsh.cli.process import collection_paused, hold, release
@@ -64,6 +72,7 @@ def make_parser() -> Parser:
     add("--measure", choices=MEASURES, default="jaccard", help="as in dedup (default jaccard)")
     add("--size-ratio", type=ratio, metavar="R", help="as in dedup, with containment (default 2)")
     add("--shingles", default="word:3", metavar="NAME", help="the unit of comparison, as in dedup (default word:3)")
+    add_normalise(add)
     add("--html", choices=("off", "main", "page"), default="off", help="extract the text of HTML, as in dedup")
     add("--min-characters", type=whole(0), default=0, metavar="N", help="shorter texts match nothing (default 0)")
     add_input(parser)

@@ -55,6 +55,7 @@ def run(arguments: Sequence[str]) -> int:
             options.shingles,
             recall=options.recall,
             slots=options.slots,
+            normalise=options.normalise,
             measure=measure_for(options),
             min_characters=options.min_characters,
         )

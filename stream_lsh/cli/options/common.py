@@ -3,7 +3,17 @@
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 
-from stream_lsh.cli.options.parser import Parser, ascii_encoding, delimiter, ratio, share, similarity, span_ms, whole
+from stream_lsh.cli.options.parser import (
+    Parser,
+    ascii_encoding,
+    delimiter,
+    names,
+    ratio,
+    share,
+    similarity,
+    span_ms,
+    whole,
+)
 from stream_lsh.cli.output.atomic_files import STDOUT
 from stream_lsh.files.column_names import AS_NAMED, COLUMNS
 from stream_lsh.files.discover import FORMATS
@@ -59,6 +69,7 @@ def add_matching(parser: Parser, *, preset: bool = True, limits: bool = True) ->
         "space:3, stem:en:3, code:python:5), stop words (stopword:en), capitals (capital:3); with counts "
         "(bag:word:3) (default %(default)s)",
     )
+    add_normalise(add)
     add(
         "--html",
         choices=("off", "main", "page"),
@@ -100,6 +111,18 @@ def add_threshold(add: Callable[..., object], default: float = 0.8) -> None:
     """The least similarity of a match; `add` adds an option."""
     help = "minimum similarity, up to 1 for identical items (default %(default)s)"
     add("--threshold", type=similarity, default=default, metavar="T", help=help)
+
+
+def add_normalise(add: Callable[..., object]) -> None:
+    """The normal forms of texts; `add` adds an option."""
+    add(
+        "--normalise",
+        type=names,
+        default=("nfc",),
+        metavar="FORMS",
+        help="normal forms of a text, in order, separated by commas: nfc, nfkc, casefold, space, accents, punctuation; "
+        '"" for none (default nfc)',
+    )
 
 
 def add_recall(add: Callable[..., object]) -> None:

@@ -186,6 +186,16 @@ def span_ms(value: str) -> int:
     return span
 
 
+def names(value: str) -> tuple[str, ...]:
+    """A converter for lists of names, separated by commas; an empty value is an empty list.
+
+    Example:
+        >>> names("nfkc, accents"), names("")
+        (('nfkc', 'accents'), ())
+    """
+    return tuple(name.strip() for name in value.split(",") if name.strip())
+
+
 def delimiter(value: str) -> str:
     """A converter for the delimiter of a table: one character, or its name."""
     character = {"tab": "\t", "\\t": "\t"}.get(value, value)

@@ -79,10 +79,12 @@ class Tuned(NamedTuple):
         pairs = float(sampled_candidates(self.corpus.signatures, self.chosen.bands, self.chosen.rows).sum())
         return pairs / sampled * (self.corpus.documents - 1) / (sampled - 1)
 
-    def toml(self) -> dict[str, str | int | float]:
+    def toml(self) -> dict[str, str | int | float | list[str]]:
         """The keys of `[[pipeline]]` that lead to this choice."""
-        options, settings = self.options, dict[str, str | int | float]()
+        options, settings = self.options, dict[str, str | int | float | list[str]]()
         settings |= {"shingles": options.shingles, "threshold": options.threshold}
+        if options.normalise != ("nfc",):
+            settings["normalise"] = list(options.normalise)
         if options.measure != "jaccard":
             settings |= self.scheme.measure.settings
         # A recall that the banding does not reach would be rejected in a configuration.

@@ -40,6 +40,7 @@ class AllPairsRun:
         self._pairs = AllPairs(
             options.threshold,
             options.shingles,
+            normalise=options.normalise,
             measure=self._measure,
             min_characters=options.min_characters,
             memory=options.memory,

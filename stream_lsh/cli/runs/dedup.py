@@ -43,6 +43,7 @@ def scheme_of(options: Namespace) -> ShingleScheme:
         options.threshold,
         options.shingles,
         recall=options.recall,
+        normalise=options.normalise,
         measure=measure,
         min_characters=options.min_characters,
     )

@@ -40,6 +40,7 @@ class PlagiarismRun:
         self._outputs = outputs
         self._copies = PartialCopies(
             options.shingles,
+            normalise=options.normalise,
             least_share=options.min_share,
             least_shared=options.min_shared,
             most_holders=options.common,
