@@ -14,6 +14,7 @@ from stream_lsh.records.compare.numbers import Numbers
 from stream_lsh.records.compare.person_name import PersonName
 from stream_lsh.records.compare.phones import Phones
 from stream_lsh.records.compare.phonetic import Phonetic
+from stream_lsh.records.compare.quantities import Measures, Prices
 from stream_lsh.records.compare.tfidf import TfIdf
 from stream_lsh.records.compare.tokens import TokenSet, TokenSort
 from stream_lsh.records.frequencies import TokenFrequencies
@@ -26,6 +27,8 @@ _WITH_LEVELS: Mapping[str, Callable[[Sequence[float]], Comparator]] = {
     "token-sort": TokenSort,
     "token-set": TokenSet,
     "number": Numbers,
+    "price": Prices,
+    "measure": Measures,
     "distance": Geography,
     "qgram-jaccard": lambda levels: SetJaccard(3, levels),
     "bigram-jaccard": lambda levels: SetJaccard(2, levels),
@@ -38,6 +41,8 @@ _DEFAULT_LEVELS: Mapping[str, Sequence[float]] = {
     "token-sort": (0.9, 0.7),
     "token-set": (0.9, 0.7),
     "number": (0.01, 0.1),
+    "price": (0.01, 0.1, 0.3),
+    "measure": (0.01, 0.05, 0.2),
     "distance": (1, 10, 100),
     "qgram-jaccard": (0.8, 0.5),
     "bigram-jaccard": (0.8, 0.5),

@@ -22,7 +22,7 @@ class Numbers(Within):
     """
 
     def __init__(self, most: Sequence[float] = (0.01, 0.1)) -> None:
-        super().__init__("number", "differences", most, _shown)
+        super().__init__("number", "differences", most, shown)
 
     def level(self, left: str, right: str) -> int:
         """The level of two values; the last one if a value is not a number."""
@@ -33,5 +33,11 @@ class Numbers(Within):
         return self._level(lambda most: apart <= (most if most >= 1 else most * size))
 
 
-def _shown(most: float) -> str:
+def shown(most: float) -> str:
+    """The name of the level of a difference: in units, or below 1 as a share.
+
+    Example:
+        >>> shown(0.1), shown(2)
+        ('≤ 0.1 of it apart', '≤ 2 apart')
+    """
     return f"≤ {most:g} apart" if most >= 1 else f"≤ {most:.3g} of it apart"

@@ -11,8 +11,10 @@ from stream_lsh.records.standardise.characters import LONGEST, fold, fold_words
 from stream_lsh.records.standardise.contacts import email, identifier, phone, postcode
 from stream_lsh.records.standardise.date import date
 from stream_lsh.records.standardise.location import location
+from stream_lsh.records.standardise.measure import measure
 from stream_lsh.records.standardise.name import name
 from stream_lsh.records.standardise.number import number
+from stream_lsh.records.standardise.price import price
 
 Standardise = Callable[[str], str]
 
@@ -33,6 +35,8 @@ TYPES: Mapping[str, Standardise] = {
     "identifier": identifier,
     "text": partial(fold_words, longest=LONGEST_TEXT),
     "number": number,
+    "price": price,
+    "measure": measure,
     "category": fold,
     "location": location,
     "source": fold,

@@ -13,7 +13,11 @@ from stream_lsh.records.reading import LONGEST_RECORD, Reader
 from stream_lsh.records.standardise.catalog import LONGEST_TEXT, TYPES, standard_value, standardiser
 from stream_lsh.records.standardise.date import date, exists
 
-ANY_TEXT = st.text(st.characters(codec=None), max_size=60) | st.text("0123456789-/. :,aprmay@+T", max_size=30)
+ANY_TEXT = (
+    st.text(st.characters(codec=None), max_size=60)
+    | st.text("0123456789-/. :,aprmay@+T", max_size=30)
+    | st.text("01239.,' -/x:½$€¢kgmlsr'\"", max_size=30)
+)
 
 
 @pytest.mark.parametrize("type", TYPES)
@@ -38,7 +42,7 @@ def test_a_value_of_ten_thousand_characters_is_cut(type: str, text: str) -> None
     assert len(standardiser(type)(text)) <= LONGEST_TEXT
 
 
-@pytest.mark.parametrize("type", sorted(TYPES.keys() - {"number", "location", "date", "phone"}))
+@pytest.mark.parametrize("type", sorted(TYPES.keys() - {"number", "price", "measure", "location", "date", "phone"}))
 @pytest.mark.parametrize("text", ["王杰", "ВАСИЛЬЕВ", "គឹម តារា", "فيصل صديقي", "Ångström"])
 def test_scripts_other_than_latin_are_kept(type: str, text: str) -> None:
     found = standardiser(type)(text)
@@ -72,6 +76,67 @@ def test_scripts_other_than_latin_are_kept(type: str, text: str) -> None:
 )
 def test_dates_in_the_usual_orders_and_those_that_do_not_exist(text: str, order: str, expected: str) -> None:
     assert date(text, order) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("$399.00", "399 $"),
+        ("399,00 EUR", "399 eur"),
+        ("EUR 1.234", "1234 eur"),
+        ("1.234,5 €", "1234.5 eur"),
+        ("US$ 1,234.56", "1234.56 usd"),
+        ("$1,234,567", "1234567 $"),
+        ("Rs. 1,23,456.00", "123456 inr"),
+        ("12 345,60 Kč", "12345.6 czk"),
+        ("CHF 1'299.-", "1299 chf"),
+        ("399,- kr", "399 kr"),
+        ("£3.5m", "3500000 gbp"),
+        ("79p", "0.79 gbp"),
+        ("0.125 $", "0.1250 $"),
+        ("-5.00 USD", "-5 usd"),
+        ("iPhone 5, $649", "649 $"),
+        ("$10 - $20", "10 $"),
+        ("2,20 EUR/kg", "2.2 eur per kg"),
+        ("24.99", "24.99"),
+        ("call us", "call us"),
+        ("9" * 60, "9" * 60),
+    ],
+)
+def test_prices_have_an_amount_and_a_currency(text: str, expected: str) -> None:
+    assert TYPES["price"](text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("33-1/3 RPM", "33.3333333 rpm"),
+        ("33⅓ rpm", "33.3333333 rpm"),
+        ("2GB", "2 gb"),
+        ("512 MB", "0.512 gb"),
+        ("1,5 l", "1.5 l"),
+        ("1,500 ml", "1.5 l"),
+        ("16 fl. oz.", "0.473176473 l"),
+        ("2-1/2'", "0.762 m"),
+        ("5'3\"", "1.6002 m"),
+        ("1 lb 4 oz", "0.566990463 kg"),
+        ("10cm x 20cm", "0.1 x 0.2 m"),
+        ("30 x 20 x 10 mm", "0.03 x 0.02 x 0.01 m"),
+        ("3:45", "225 s"),
+        ("01:03:45", "3825 s"),
+        ("3m 45sec", "225 s"),
+        ("PT3M45S", "225 s"),
+        ("4 m", "4 m"),
+        ("5400 RPM, 500 GB", "5400 rpm"),
+        ("Model 5 with 500 GB", "500 gb"),
+        ("12 pack", "12 pcs"),
+        ("225706", "225706"),
+        ("1e-05", "0.00001"),
+        ("large", "large"),
+    ],
+)
+def test_measures_are_converted_to_one_unit(text: str, expected: str) -> None:
+    assert TYPES["measure"](text) == expected
 
 
 @given(st.dates())
