@@ -3,13 +3,15 @@
 The candidates of blocking are counted one by one.  All other pairs are non-matches, because blocking finds the matches;
 their levels are those of random pairs, scaled to their number, less the candidates.  So one prior holds for all pairs,
 and a field by which pairs were found keeps its evidence: its levels among the pairs that were not found count as well.
-The expected matches never count towards u.
+The expected matches never count towards u.  The probabilities of pairs that agree in all their known fields
+(`agreement`), and of labelled pairs, are bounded, so the prior cannot fall to nothing beside them.
 
 Guarantees:
     deterministic; the weight of a level never rises as similarity falls.
 References: Dempster, Laird and Rubin, Maximum likelihood from incomplete data via the EM algorithm, 1977; Winkler,
 Using the EM algorithm for weight computation in the Fellegi-Sunter model of record linkage, 1988; Barlow et al.,
-Statistical inference under order restrictions, 1972, for pooling.
+Statistical inference under order restrictions, 1972, for pooling; Elkan and Noto, Learning classifiers from only
+positive and unlabeled data, 2008.
 """
 
 from collections.abc import Sequence
@@ -26,6 +28,8 @@ _ENOUGH = 1e-6
 """The greatest change of a probability at which the iteration ends."""
 BEFORE = 20.0
 """The weight of the initial m in matches, so that a few pairs do not determine a probability."""
+_LEAST_BEFORE = 5.0
+"""The least weight of the initial m, beside many labelled matches."""
 _FEW = 0.5
 """The initial count of other pairs with each level, for smoothing."""
 _MATCHES_A_RECORD = 0.2
@@ -58,52 +62,69 @@ class Evidence(NamedTuple):
     Attributes:
         candidates: the patterns of the candidates.
         bits: evidence of each pattern beside its levels, float64[p].
+        least: the least probability of a match of each pattern, float64[p]; 1 for labelled matches.
+        most: the greatest one, float64[p]; 0 for labelled non-matches.
         others: of each comparison, the number of pairs with each level that are not candidates, float64[levels].
         comparable: the number of comparable pairs, candidates and others.
         records: their number.
+        beyond: the number of matches that are no candidates.
     """
 
     candidates: Patterns
     bits: F64
+    least: F64
+    most: F64
     others: list[F64]
     comparable: int
     records: int
+    beyond: float = 0.0
 
 
-def others_of(candidates: Patterns, random: Patterns, comparable: int, sizes: Sequence[int]) -> list[F64]:
-    """The number of pairs with each level that are no candidates: those expected from random pairs, less candidates."""
-    factor = comparable / max(1.0, float(random.counts.sum()))
+def others_of(candidates: Patterns, random: Patterns, factor: float, sizes: Sequence[int]) -> list[F64]:
+    """The number of pairs with each level that are no candidates: those expected from random pairs, less candidates.
+
+    Args:
+        candidates: without those that certainly match.
+        random: likewise.
+        factor: comparable pairs for each random one.
+        sizes: the number of levels of each comparison.
+    """
     none = [np.zeros(size) for size in sizes]
     every, found = counts_of(random.levels, random.counts, none), counts_of(candidates.levels, candidates.counts, none)
     return [np.maximum(0.0, factor * each - one) for each, one in zip(every, found, strict=True)]
 
 
-def learn(evidence: Evidence, start: Sequence[F64], *, fixed: bool = False) -> Learned:
+def learn(evidence: Evidence, start: Sequence[F64]) -> Learned:
     """The maximum likelihood estimate of the probabilities.
 
     Args:
         evidence: of some records.
         start: the initial m.
-        fixed: whether m stays as it is, because it is known from labels.
     """
     candidates, comparable = evidence.candidates, max(1, evidence.comparable)
     m = [np.array(left, np.float64) for left in start]
-    before = [BEFORE * left for left in m]
+    labelled = float(candidates.counts[evidence.least >= 1].sum())
+    before = [max(_LEAST_BEFORE, BEFORE - labelled) * left for left in m]
     few = [others + _FEW for others in evidence.others]
-    u = normed(counts_of(candidates.levels, candidates.counts, few))
+    weights = candidates.counts * evidence.least
+    u = normed(counts_of(candidates.levels, candidates.counts - weights, few))
     prior = min(0.5, _MATCHES_A_RECORD * evidence.records / comparable)
     rounds, change = 0, 1.0
-    weights = np.zeros(len(candidates.levels))
     while rounds < ROUNDS and change >= _ENOUGH:
         rounds += 1
-        weights = candidates.counts * _posterior(candidates, m, u, prior, evidence.bits)
-        new_m = m if fixed else normed(counts_of(candidates.levels, weights, before))
+        # Matches without a label are fewer than all matches, so their odds are lower.
+        left = 1 - labelled / max(labelled + 1, float(weights.sum()) + evidence.beyond)
+        posterior = _posterior(candidates, m, u, prior, evidence.bits + np.log2(left))
+        posterior = np.clip(posterior, evidence.least, evidence.most)
+        weights = candidates.counts * posterior
+        new_m = normed(counts_of(candidates.levels, weights, before))
         new_u = normed(counts_of(candidates.levels, candidates.counts - weights, few))
-        prior = min(max(float(weights.sum()) / comparable, 1e-12), 0.5)
+        prior = min(max((float(weights.sum()) + evidence.beyond) / comparable, 1e-12), 0.5)
         change = max(np.abs(left - right).max() for left, right in zip([*new_m, *new_u], [*m, *u], strict=True))
         m, u = new_m, new_u
     m = [pooled(left, right) * right for left, right in zip(m, u, strict=True)]
-    return Learned(m, u, prior, float(weights.sum()), rounds, known_of(candidates.levels, weights))
+    expected = float(weights.sum()) + evidence.beyond
+    return Learned(m, u, prior, expected, rounds, known_of(candidates.levels, weights))
 
 
 def known_of(levels: U8, weights: F64) -> list[float]:

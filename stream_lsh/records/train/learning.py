@@ -14,6 +14,7 @@ from stream_lsh.records.compare.comparator import EQUAL
 from stream_lsh.records.model import Column
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.score import Scorer
+from stream_lsh.records.train.agreement import EXPECTED_SHARE, IDENTIFYING_SHARE, Agreement, agreement
 from stream_lsh.records.train.expectation import (
     ROUNDS,
     Evidence,
@@ -31,8 +32,9 @@ from stream_lsh.records.train.threshold import threshold_without_chains
 RANDOM_PAIRS = 250_000
 _CAP = 50
 _EQUAL_AMONG_MATCHES = 0.8
-_FEW_LABELS = 5.0
-"""The weight of the m that was learned without labels, in labelled matches."""
+_IDENTIFYING = frozenset({"email", "phone", "identifier"})
+_LONG = 6
+"""The mean length from which values of identifying types identify: a house number does not."""
 _NO_RARITY = 128
 """The column of no rarity in patterns."""
 _LEAST_PRIOR, _MOST_PRIOR = 1e-9, 0.999999
@@ -52,6 +54,7 @@ class Training:
         at_limit: whether it ended at the limit of rounds.
         matches: of each comparison, the expected number of matches with both values.
         others: of each comparison, the number of random pairs with both values.
+        agreement: the pairs that agree in all their known fields.
     """
 
     profile: Profile
@@ -63,6 +66,7 @@ class Training:
     at_limit: bool
     matches: tuple[float, ...]
     others: tuple[float, ...]
+    agreement: Agreement
 
 
 def train(
@@ -86,6 +90,7 @@ def trained(
     sources: I64 | None = None,
     *,
     labels: tuple[I64, I64] | None = None,
+    different: tuple[I64, I64] | None = None,
     seed: int = 1,
 ) -> Training:
     """The profile with m, u and prior estimated from these records.
@@ -95,13 +100,17 @@ def trained(
     (`expectation`).  If matches at the threshold of the profile chain entities together, the threshold is raised
     (`threshold`).  Values are counted first, so that their frequencies count as they will in scores.
 
+    Labelled pairs are matches, or non-matches, with certainty; all other pairs are learned from as without labels.  A
+    sample of labels is rarely a random one, so neither the prior nor m is counted among the labels alone.
+
     Args:
         profile: the definition of the comparison.
         columns: the values of n records, one column for each field.
         keys: of the same records, by `blocker`.
         blocker: of the profile.
         sources: a number for the source of each record, int64[n]; None: all have one source.
-        labels: rows of the pairs that are labelled as matches; None: without labels.
+        labels: rows of the pairs that are labelled as matches; None: none.
+        different: rows of the pairs that are labelled as non-matches; None: none.
         seed: of the random pairs.
 
     Raises:
@@ -120,13 +129,16 @@ def trained(
         profile = replace(profile, comparisons=plain)
     scorer = _counted(profile, columns)
     random = patterns_of(scorer.levels(columns, left, right))
-    left, right = _candidates(keys, blocker, sources, profile.link, labels)
-    known = np.zeros(left.size, np.bool_) if labels is None else _among((left, right), labels, len(keys))
-    candidates = _Candidates(scorer, columns, left, right, scorer.levels(columns, left, right), known)
+    left, right = _candidates(keys, blocker, sources, profile.link, [labels, different])
+    known, refused = (_among((left, right), pairs, len(keys)) for pairs in (labels, different))
+    candidates = _Candidates(scorer, columns, left, right, scorer.levels(columns, left, right), known, refused)
     comparable = comparable_pairs(len(keys), sources, profile.link)
+    agreed = agreement(
+        patterns_of(candidates.levels), random, comparable, len(keys), _expected_shares(profile, columns, scorer)
+    )
     learned = candidates.in_competition(sources) if profile.one_to_one and sources is not None else None
     if learned is None:
-        learned = candidates.in_mixture(random, comparable)
+        learned = candidates.in_mixture(random, comparable, agreed)
     learned_profile = with_learned(profile, learned)
     if not profile.one_to_one:
         probability = _counted(learned_profile, columns).score(columns, left, right).probability
@@ -142,7 +154,18 @@ def trained(
         at_limit=learned.rounds == ROUNDS,
         matches=tuple(learned.matches),
         others=tuple(known_of(random.levels, random.counts)),
+        agreement=agreed,
     )
+
+
+def _expected_shares(profile: Profile, columns: Sequence[Column], scorer: Scorer) -> list[float]:
+    """The share of equal values of each comparison before anything is counted."""
+    types = [profile.fields[place].type for place in scorer.places]
+    lengths = [np.mean([len(value) for value in columns[place].values] or [0]) for place in scorer.places]
+    return [
+        IDENTIFYING_SHARE if type in _IDENTIFYING and length >= _LONG else EXPECTED_SHARE
+        for type, length in zip(types, lengths, strict=True)
+    ]
 
 
 def _counted(profile: Profile, columns: Sequence[Column]) -> Scorer:
@@ -154,27 +177,34 @@ def _counted(profile: Profile, columns: Sequence[Column]) -> Scorer:
 
 
 def _candidates(
-    keys: U64, blocker: Blocker, sources: I64 | None, link: str, labels: tuple[I64, I64] | None
+    keys: U64, blocker: Blocker, sources: I64 | None, link: str, labels: Sequence[tuple[I64, I64] | None]
 ) -> tuple[I64, I64]:
     """The pairs to learn from, earlier and later rows: those that share a key, and those that are labelled."""
     every = candidate_pairs(keys, blocker.owners, _CAP)
     left, right = allowed(every.left, every.right, sources, link)
-    if labels is None:
+    labelled = [np.maximum(*pairs) * len(keys) + np.minimum(*pairs) for pairs in labels if pairs is not None]
+    if not labelled:
         return left, right
-    codes = np.concatenate((right * len(keys) + left, np.maximum(*labels) * len(keys) + np.minimum(*labels)))
-    later, earlier = np.divmod(np.unique(codes), len(keys))
+    later, earlier = np.divmod(np.unique(np.concatenate((right * len(keys) + left, *labelled))), len(keys))
     return earlier, later
 
 
-def _among(pairs: tuple[I64, I64], labels: tuple[I64, I64], records: int) -> Bools:
+def _among(pairs: tuple[I64, I64], labels: tuple[I64, I64] | None, records: int) -> Bools:
     """Whether each pair is labelled."""
+    if labels is None:
+        return np.zeros(pairs[0].size, np.bool_)
     found: Bools = np.isin(pairs[0] * records + pairs[1], np.minimum(*labels) * records + np.maximum(*labels))
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """The pairs to learn from, with their levels, uint8[n, comparisons], and whether each is labelled as a match."""
+    """The pairs to learn from, with their levels, uint8[n, comparisons], and their labels.
+
+    Attributes:
+        known: whether each pair is labelled as a match.
+        refused: whether each pair is labelled as a non-match.
+    """
 
     scorer: Scorer
     columns: Sequence[Column]
@@ -182,6 +212,7 @@ class _Candidates:
     right: I64
     levels: U8
     known: Bools
+    refused: Bools
 
     @property
     def _sizes(self) -> list[int]:
@@ -192,29 +223,40 @@ class _Candidates:
         several = int(sources.max()) + 1
         ends = self.left * several + sources[self.right], self.right * several + sources[self.left]
         score = self.scorer.mean_rank(self.levels)
-        return learn_one_to_one(self.levels, self._sizes, ends, score, self.known)
+        return learn_one_to_one(self.levels, self._sizes, ends, score, self.known, refused=self.refused)
 
-    def in_mixture(self, random: Patterns, comparable: int) -> Learned:
-        """The probabilities by expectation-maximisation; with labels, m is counted among the labelled pairs."""
+    def in_mixture(self, random: Patterns, comparable: int, agreed: Agreement) -> Learned:
+        """The probabilities by expectation-maximisation; those of labelled pairs are certain."""
         # The rarity of equal values is evidence as well: in steps of half a bit it is one more column of the patterns.
+        # The labels are the last one.
         few = [np.full(size, 0.5) for size in self._sizes]
         equal = [u[EQUAL] for u in normed(counts_of(random.levels, random.counts, few))]
         bits = self.scorer.rarity(self.columns, self.left, self.right, self.levels, equal)
         steps = np.clip(np.round(2 * bits) + _NO_RARITY, 0, 2 * _NO_RARITY - 2).astype(np.uint8)
-        found = patterns_of(np.column_stack((self.levels, steps)))
-        candidates = Patterns(np.ascontiguousarray(found.levels[:, :-1]), found.counts)
+        labels = self.known + 2 * self.refused.astype(np.uint8)
+        found = patterns_of(np.column_stack((self.levels, steps, labels)))
+        candidates = Patterns(np.ascontiguousarray(found.levels[:, :-2]), found.counts)
+        known, refused = found.levels[:, -1] == 1, found.levels[:, -1] >= 2
+        without = agreed.least_of(candidates.levels)
+        least = np.where(known, 1.0, np.where(refused, 0.0, without))
+        # Pairs that agree in all their known fields are no evidence about others, even if blocking leaves them out.
+        others = others_of(
+            candidates._replace(counts=candidates.counts * (1 - without)),
+            random._replace(counts=random.counts * (1 - agreed.least_of(random.levels))),
+            comparable / max(1.0, float(random.counts.sum())),
+            self._sizes,
+        )
         evidence = Evidence(
             candidates,
-            (found.levels[:, -1].astype(np.float64) - _NO_RARITY) / 2,
-            others_of(candidates, random, comparable, self._sizes),
+            (found.levels[:, -2].astype(np.float64) - _NO_RARITY) / 2,
+            least,
+            np.where(refused, 0.0, 1.0),
+            others,
             comparable,
             self.columns[0].codes.size,
+            agreed.beyond,
         )
-        learned = learn(evidence, [_start(size) for size in self._sizes])
-        if not self.known.any():
-            return learned
-        counts = counts_of(self.levels, self.known.astype(np.float64), [_FEW_LABELS * one for one in learned.m])
-        return learn(evidence, normed(counts), fixed=True)
+        return learn(evidence, [_start(size) for size in self._sizes])
 
 
 def with_learned(profile: Profile, learned: Learned) -> Profile:

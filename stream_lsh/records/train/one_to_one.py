@@ -35,7 +35,9 @@ class Competition(NamedTuple):
     probability: F64
 
 
-def learn_one_to_one(levels: U8, sizes: Sequence[int], ends: Sequence[I64], score: F64, known: Bools) -> Learned | None:
+def learn_one_to_one(
+    levels: U8, sizes: Sequence[int], ends: Sequence[I64], score: F64, known: Bools, *, refused: Bools
+) -> Learned | None:
     """The probabilities of levels among matches and among rivals; None if there are fewer than LEAST_DECOYS decoys.
 
     Args:
@@ -45,10 +47,11 @@ def learn_one_to_one(levels: U8, sizes: Sequence[int], ends: Sequence[I64], scor
             number has one match at most.
         score: the initial order of the candidates, float64[n].
         known: whether a candidate is labelled as a match, bool[n].
+        refused: whether a candidate is labelled as a non-match, bool[n].
     """
     found = Competition(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
     for _ in range(_ROUNDS):
-        found = competition(ends, score, known)
+        found = competition(ends, score, known, refused)
         if found.decoys.size < LEAST_DECOYS:
             return None
         few = [np.full(size, 1 / size) for size in sizes]
@@ -63,22 +66,23 @@ def learn_one_to_one(levels: U8, sizes: Sequence[int], ends: Sequence[I64], scor
     return Learned(m, u, _prior(score[found.targets], expected), expected, _ROUNDS, matches)
 
 
-def competition(ends: Sequence[I64], score: F64, known: Bools) -> Competition:
+def competition(ends: Sequence[I64], score: F64, known: Bools, refused: Bools) -> Competition:
     """The targets with their probabilities, and the decoys.
 
     Args:
         ends: as for `learn_one_to_one`.
         score: of the candidates, float64[n].
         known: the candidates that are labelled as matches, bool[n]; they are targets, with probability 1.
+        refused: the candidates that are labelled as non-matches, bool[n]; they can only be decoys.
 
     Example:
-        >>> ends = np.array([0, 0, 1, 1]), np.array([2, 3, 2, 3])
-        >>> found = competition(ends, np.array([0.9, 0.5, 0.4, 0.8]), np.zeros(4, np.bool_))
+        >>> ends, none = (np.array([0, 0, 1, 1]), np.array([2, 3, 2, 3])), np.zeros(4, np.bool_)
+        >>> found = competition(ends, np.array([0.9, 0.5, 0.4, 0.8]), none, none)
         >>> found.targets.tolist(), found.decoys.tolist(), found.probability.tolist()
         ([0, 3], [1, 2], [1.0, 1.0])
     """
     order = np.lexsort((-score, ~known))
-    targets = best_pairs(ends, order)
+    targets = best_pairs(ends, order[~refused[order]])
     left = np.ones(score.size, np.bool_)
     left[targets] = False
     decoys = best_pairs(ends, order[left[order]])

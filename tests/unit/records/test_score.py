@@ -108,9 +108,10 @@ def test_expectation_maximisation_recovers_the_probabilities_that_the_pairs_were
     every = np.concatenate((matches, near, far))
     candidates = patterns_of(np.concatenate((matches, near)))
     sizes = [m.size for m in M]
-    others = others_of(candidates, patterns_of(every), len(every), sizes)
+    others = others_of(candidates, patterns_of(every), 1.0, sizes)
     start = [np.append(0.8, np.full(m.size - 1, 0.2 / (m.size - 1))) for m in M]
-    learned = learn(Evidence(candidates, np.zeros(len(candidates.levels)), others, len(every), 1_000), start)
+    none = np.zeros(len(candidates.levels))
+    learned = learn(Evidence(candidates, none, none, none + 1, others, len(every), 1_000), start)
     for found, true in zip(learned.m, M, strict=True):
         assert found == pytest.approx(true, abs=0.05)
     true_u = counts_of(np.concatenate((near, far)), np.ones(len(near) + len(far)), [np.zeros(size) for size in sizes])

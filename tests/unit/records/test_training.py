@@ -64,7 +64,8 @@ def test_rivals_show_what_a_field_is_worth() -> None:
     brand = np.zeros(left.size, np.int64)
     levels = np.column_stack((similarity, brand)).astype(np.uint8)
     ends = (left, records + right)
-    learned = learn_one_to_one(levels, [5, 2], ends, -similarity.astype(np.float64), np.zeros(left.size, np.bool_))
+    none = np.zeros(left.size, np.bool_)
+    learned = learn_one_to_one(levels, [5, 2], ends, -similarity.astype(np.float64), none, refused=none)
     assert learned is not None
     assert learned.expected == pytest.approx(records / 2, rel=0.15)
     bits = np.log2(learned.m[0] / learned.u[0])
@@ -76,7 +77,8 @@ def test_rivals_show_what_a_field_is_worth() -> None:
 def test_too_few_rivals_teach_nothing() -> None:
     rows = np.arange(100)
     levels = np.zeros((100, 1), np.uint8)
-    assert learn_one_to_one(levels, [2], (rows, rows), np.zeros(100), np.zeros(100, np.bool_)) is None
+    none = np.zeros(100, np.bool_)
+    assert learn_one_to_one(levels, [2], (rows, rows), np.zeros(100), none, refused=none) is None
 
 
 def test_frequencies_count_in_learning_as_in_scores(seed: int) -> None:
