@@ -3,6 +3,9 @@
 A section of 20 to 50 % of a page's body is inserted into an unrelated letter, one and a half to four times as long as
 the section; some of its words are replaced.  The expected result is the pair of letter and page.
 
+Then answers of about 200 words to one question (`tests/evaluation/answers.py`): the share of each level of copying that
+is reported with its source, on the threads that had no part in the choice of the defaults.
+
     python -m benchmarks.documents.partial_copies --data ../shared/data
 """
 
@@ -11,6 +14,7 @@ import random
 import statistics
 from pathlib import Path
 
+from tests.evaluation.answers import LEVELS, SHORT, TYPICAL, answers, questions, reported
 from tests.evaluation.partial_copies import REPLACED, measured, plant
 
 
@@ -28,6 +32,20 @@ def main() -> None:
         print("| way | planted pairs found | other pairs with a letter |\n|---|---|---|")
         for name, found, others in measured(planted):
             print(f"| {name} | {found} of {len(planted.letters)} | {others} |")
+    _print_answers(options.data, options.seed)
+
+
+def _print_answers(data: Path, seed: int) -> None:
+    asked = questions(data, part=1)
+    print(f"\nanswers to {len(asked)} questions\n| bounds | words | {' | '.join(LEVELS)} |")
+    print(f"|---|---|{'---|' * len(LEVELS)}")
+    earlier = {"least_share": 0.2, "least_shared": 20}
+    for lengths in (TYPICAL, SHORT):
+        given = [answers(asked, random.Random(seed + number), lengths) for number in range(4)]
+        for name, bounds in (("0.2, 20", earlier), ("default", {})):
+            found = [reported(asked, one, bounds) for one in given]
+            shares = [f"{statistics.mean(one[level] for one in found):.1%}" for level in LEVELS]
+            print(f"| {name} | {lengths[0]} to {lengths[1]} | {' | '.join(shares)} |")
 
 
 if __name__ == "__main__":

@@ -49,6 +49,11 @@ def newsgroups(data: Path) -> Corpus:
     return Corpus("newsgroups20", documents, truth, exact_pairs(folder / "pairs_exact_jaccard.csv.gz"), 0.3)
 
 
+def newsgroup_postings(data: Path) -> Iterator[dict[str, Any]]:
+    """The postings with their headers."""
+    return _json_lines(data / "newsgroups20" / "docs.jsonl.gz")
+
+
 def llvm_pages(data: Path) -> Corpus:
     """Pages of four versions of a documentation; a page is one thing in all of them."""
     folder = data / "llvm_docs_pages"

@@ -72,7 +72,7 @@ WAYS: dict[str, Callable[[Sequence[Document]], set[frozenset[str]]]] = {
     "Jaccard .8": near_duplicates(0.8),
     "Jaccard .5": near_duplicates(0.5),
     "containment .8, size_ratio 2": near_duplicates(0.8, measure="containment"),
-    "partial copies, share .2": partial_copies,
+    "partial copies": partial_copies,
 }
 
 

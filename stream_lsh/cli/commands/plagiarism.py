@@ -26,7 +26,9 @@ inputs:
   Each may be gzip or zstd; - is standard input.
 
 Shingles of more than --common texts do not count: an assignment that all texts quote is not plagiarism.  With
---sources, pairs of two sources are not reported; the ids of sources must differ from those of the other texts.
+--sources, a shingle of a source counts however many texts copied it, unless more than --common sources have it.  Two
+texts that share enough only because both copied from one source follow at the end, under it.  Pairs of two sources
+are not reported; the ids of sources must differ from those of the other texts.
 
 examples:
   stream-lsh plagiarism essays/
@@ -76,11 +78,10 @@ def make_parser() -> Parser:
     add(
         "--min-share",
         type=_share,
-        default=0.2,
         metavar="S",
-        help="minimum share of one text that the other one contains (default 0.2)",
+        help="minimum share of one text that the other one contains (default: from the lengths; 0.05 of 200 words)",
     )
-    add("--min-shared", type=whole(1), default=20, metavar="N", help="minimum number of shared shingles (default 20)")
+    add("--min-shared", type=whole(1), default=4, metavar="N", help="minimum number of shared shingles (default 4)")
     add(
         "--common",
         type=whole(2),

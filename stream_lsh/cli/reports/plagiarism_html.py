@@ -99,7 +99,8 @@ def _table(copies: Sequence[PairReport]) -> Iterator[str]:
 def _section(number: int, copy: PairReport, *, full: bool) -> Iterator[str]:
     pair = copy.pair
     yield f'<h2 id="pair{number}">{number}. {_shown(pair.left)} and {_shown(pair.right)}</h2>'
-    yield f"<p>{pair.shared:,} shingles are in both and in few other texts.</p>"
+    origin = "" if pair.source is None else f" Both texts copied from {_shown(pair.source)}."
+    yield f"<p>Both texts have {pair.shared:,} of the shingles that count.{origin}</p>"
     sides = (
         (("l", "r"), pair.left, pair.left_share, pair.left_shingles, copy.left, 0),
         (("r", "l"), pair.right, pair.right_share, pair.right_shingles, copy.right, 2),

@@ -47,6 +47,7 @@ class PlagiarismRun:
         )
         self._reasons: Counter[str] = Counter()
         self._pairs = 0
+        self._explained = 0
 
     @property
     def texts(self) -> int:
@@ -61,9 +62,12 @@ class PlagiarismRun:
     def summary(self) -> list[str]:
         """The lines of the summary."""
         return [
-            f"{self.texts:,} texts, {self._pairs:,} pairs",
+            f"{self.texts:,} texts, {self._pairs:,} pairs{self._of_sources()}",
             *summary(self._reasons, list_rejects(self._outputs.rejects)),
         ]
+
+    def _of_sources(self) -> str:
+        return f", {self._explained:,} of texts that copied from one source" if self._explained else ""
 
     def read(self, inputs: Sequence[Input], *, source: bool) -> None:
         """Add texts.
@@ -92,6 +96,8 @@ class PlagiarismRun:
         pairs = self._copies.find()
         progress.clear()
         self._pairs = len(pairs)
+        self._explained = sum(pair.source is not None for pair in pairs)
+        heading: str | None = None
         in_report: list[PairReport] = []
         for pair in pairs:
             if out is not None and out.closed_by_reader and (report is None or len(in_report) == _MOST_IN_REPORT):
@@ -102,18 +108,22 @@ class PlagiarismRun:
                     PairReport(pair, self._copies.text(pair.left), self._copies.text(pair.right), passages)
                 )
             if out is not None:
-                out.write([as_json(pair, passages)] if self._options.json else self._lines(pair, passages))
+                out.write([as_json(pair, passages)] if self._options.json else self._lines(pair, passages, heading))
+                heading = pair.source
         if report is not None:
             report.write(page(in_report, len(pairs), full=self._options.full))
 
-    def _lines(self, pair: PartialCopy, passages: Sequence[Copied]) -> Iterator[bytes]:
+    def _lines(self, pair: PartialCopy, passages: Sequence[Copied], heading: str | None) -> Iterator[bytes]:
+        if pair.source is not None and pair.source != heading:
+            yield f"both copied from {plain(pair.source)}:".encode("utf-8", "replace")
+            yield b""
         for line in as_text(pair, passages, self._copies.text(pair.left), self._options.shingles):
             yield line.encode("utf-8", "replace")
 
 
 def as_json(pair: PartialCopy, passages: Sequence[Copied]) -> bytes:
     """One line of JSON."""
-    value = {
+    value: dict[str, object] = {
         "left": pair.left,
         "right": pair.right,
         "left_share": pair.left_share,
@@ -124,6 +134,8 @@ def as_json(pair: PartialCopy, passages: Sequence[Copied]) -> bytes:
         "right_shingles": pair.right_shingles,
         "passages": [passage._asdict() for passage in passages],
     }
+    if pair.source is not None:
+        value["source"] = pair.source
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:  # a file name that is not UTF-8

@@ -54,6 +54,53 @@ def test_the_bounds_are_met_exactly() -> None:
         assert len(copies.find()) == count
 
 
+@pytest.mark.parametrize(
+    ("shorter", "longer", "least"), [(102, 502, 7), (202, 502, 10), (1002, 1002, 38), (1002, 4002, 73)]
+)
+def test_the_default_bound_grows_with_the_lengths_of_both_texts(shorter: int, longer: int, least: int) -> None:
+    for shared, count in ((least, 1), (least - 1, 0)):
+        passage = [f"p{number}" for number in range(shared + 2)]
+        copies = PartialCopies()
+        for id, words in (("a", shorter), ("b", longer)):
+            copies.add(id, " ".join(passage + [f"{id}{number}" for number in range(words - len(passage))]))
+        assert len(copies.find()) == count
+
+
+def test_many_copies_of_a_source_do_not_hide_it() -> None:
+    copies = PartialCopies(most_holders=3)
+    source = own(99, 80)
+    copies.add("source", source, source=True)
+    for number in range(6):
+        copies.add(f"essay{number}", with_passage(number, source))
+    found = copies.find()
+    assert [(one.left, one.right, one.right_share) for one in found] == [
+        (f"essay{number}", "source", 1.0) for number in range(6)
+    ]
+    assert {passage.units for one in found for passage in copies.passages(one)} == {80}
+    for number in range(3):
+        copies.add(f"source{number}", source, source=True)
+    assert copies.find() == [], "more sources have it: a licence, not a source"
+
+
+def test_two_texts_that_copied_from_one_source_are_listed_under_it() -> None:
+    copies = PartialCopies()
+    source, other = own(99, 100), own(98, 100)
+    copies.add("source", source, source=True)
+    copies.add("ann", with_passage(1, source))
+    copies.add("bob", with_passage(2, source))
+    copies.add("cid", with_passage(3, f"{source} {other}"))
+    copies.add("dan", with_passage(4, f"{source} {other}"))
+    found = [(one.left, one.right, one.source) for one in copies.find()]
+    assert set(found[:5]) == {
+        *((id, "source", None) for id in ("ann", "bob", "cid", "dan")),
+        ("cid", "dan", None),
+    }
+    assert {(left, right) for left, right, of in found[5:] if of == "source"} == {
+        (left, right) for left in ("ann", "bob") for right in ("bob", "cid", "dan") if left < right
+    }
+    assert len(found) == 10
+
+
 def test_common_text_does_not_count() -> None:
     task = own(99, 80)
     copies = PartialCopies(most_holders=3)

@@ -70,6 +70,41 @@ def test_sources_are_compared_with_texts_and_not_with_each_other(essays: Path, t
     assert {("ann.txt", "book7"), ("ann.txt", "book8"), ("bob.txt", "book7"), ("ann.txt", "bob.txt")} <= named
 
 
+def test_texts_that_copied_from_one_source_are_listed_under_it(essays: Path, tmp_path: Path) -> None:
+    sources, report = tmp_path / "sources.jsonl", tmp_path / "report.html"
+    sources.write_bytes(lines_of([{"id": "<book>", "text": PASSAGE}]))
+    run = plagiarism(essays, "--json", "--sources", sources, "--report", report)
+    assert [(one["left"], one["right"], one.get("source")) for one in run.out] == [
+        ("<book>", "ann.txt", None),
+        ("<book>", "bob.txt", None),
+        ("ann.txt", "bob.txt", "<book>"),
+    ]
+    assert "4 texts, 3 pairs, 1 of texts that copied from one source" in run.err
+    assert "Both texts copied from &lt;book&gt;." in report.read_text(encoding="utf-8")
+    pairs, _, under = shown(essays, "--sources", sources).partition("both copied from <book>:\n\n")
+    assert ("bob.txt" in pairs, under.splitlines()[0].strip()) == (True, " 25% of ann.txt, 25% of bob.txt".strip())
+
+
+def test_a_source_that_many_texts_copied_is_found(tmp_path: Path) -> None:
+    texts, sources = tmp_path / "texts.jsonl", tmp_path / "sources.jsonl"
+    texts.write_bytes(lines_of([{"id": f"essay{n:02}", "text": with_passage(n, PASSAGE)} for n in range(15)]))
+    sources.write_bytes(lines_of([{"id": "book", "text": PASSAGE}]))
+    found = plagiarism(texts, "--json", "--sources", sources).out
+    assert [(one["left"], one["right"], one["left_share"]) for one in found] == [
+        ("book", f"essay{n:02}", 1.0) for n in range(15)
+    ]
+
+
+def test_a_short_answer_that_was_revised_is_found_without_options(tmp_path: Path) -> None:
+    source = own(1, 200).split()
+    revised = [word if place % 12 < 4 else f"x{place}" for place, word in enumerate(source)]
+    texts = tmp_path / "texts.jsonl"
+    texts.write_bytes(lines_of([{"id": "a", "text": " ".join(source)}, {"id": "b", "text": " ".join(revised)}]))
+    (found,) = plagiarism(texts, "--json").out
+    assert found["shared"] == 34
+    assert 0.1 < found["left_share"] < 0.2
+
+
 def test_a_source_called_like_a_text_is_refused(essays: Path, tmp_path: Path) -> None:
     sources = tmp_path / "sources.jsonl"
     sources.write_bytes(lines_of([{"id": "ann.txt", "text": PASSAGE}]))
