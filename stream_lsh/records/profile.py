@@ -100,6 +100,7 @@ class Profile:
         missing: texts for a missing value, beside the default ones.
         smoothing: the weight of the expected frequency of a value in records, against the counted ones
             (`frequencies`); with a lower number, frequent values lose weight sooner.
+        doubts: about the trained weights, each with advice.
     """
 
     name: str
@@ -118,6 +119,7 @@ class Profile:
     prior: float | None = None
     missing: tuple[str, ...] = ()
     smoothing: float = 1000.0
+    doubts: tuple[str, ...] = ()
 
     @property
     def learned(self) -> bool:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from stream_lsh.cli.options.common import add_guards
-from stream_lsh.cli.options.parser import Parser, share, whole
+from stream_lsh.cli.options.parser import Parser, least_share, share, whole
 from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs
 from stream_lsh.cli.process import collection_paused, hold, release
 from stream_lsh.records.libraries import require
+from stream_lsh.records.profile import LINKS
 
 OUTPUTS = ("matches", "entities", "reviews", "golden")
 """The options that name an output file."""
@@ -84,9 +85,15 @@ def make_parser() -> Parser:
     add("--threshold", type=share, metavar="P", help="minimum probability of a match (default: the profile's)")
     add(
         "--review-threshold",
-        type=share,
+        type=least_share,
         metavar="P",
         help="minimum probability of a pair for review, below that of a match (default: the profile's)",
+    )
+    add(
+        "--link-type",
+        choices=LINKS,
+        help="the records that are compared: only those of different sources (link), or any two; with dedupe a source "
+        "may have duplicates even if the profile is one-to-one (default: the profile's)",
     )
     parser.renamed("--match", "--threshold")
     parser.renamed("--review", "--review-threshold")

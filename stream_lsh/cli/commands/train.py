@@ -149,7 +149,7 @@ def _write(result: _Found, options: Namespace, out: Output, summary_out: Output)
     elif not options.quiet:
         report_lines(training.table(result.training.profile, result.training))
         report_lines(training.totals(result.training))
-    warnings = training.warnings(result.training, labelled=options.labels is not None)
+    warnings = training.warnings(result.training)
     if result.unknown:
         total = result.unknown + result.labels
         warnings.append(f"{result.unknown:,} of {total:,} pairs of {options.labels} have an id that no record has")

@@ -8,7 +8,6 @@ from stream_lsh.cli.output.terminal import plain
 from stream_lsh.records.compare.catalog import comparator
 from stream_lsh.records.profile import Comparison, Profile
 from stream_lsh.records.score import bits_of
-from stream_lsh.records.train.expectation import BEFORE
 from stream_lsh.records.train.learning import Training
 
 
@@ -54,30 +53,9 @@ def totals(training: Training) -> Iterator[str]:
     )
 
 
-def warnings(training: Training, *, labelled: bool = False) -> list[str]:
+def warnings(training: Training) -> list[str]:
     """Warnings about unreliable estimates."""
-    notes = []
-    if training.at_limit:
-        notes.append(f"no convergence after {training.rounds} iterations: m may still change")
-    if training.expected < 0.5:
-        notes.append("no two of these records are expected to match: are there duplicates, do the blocking rules fit?")
-    pairs = "labelled pairs" if labelled else "expected matches"
-    doubts: dict[str, list[str]] = {}
-    for comparison, matches, others in zip(
-        training.profile.comparisons, training.matches, training.others, strict=True
-    ):
-        if others < 1:
-            doubt = "no estimate, no two records have a value: the weights are meaningless"
-        elif matches < 1:
-            doubt = f"no estimate of m, none of the {pairs} has a value on both sides"
-        elif matches < BEFORE:
-            doubt = f"m is estimated from fewer than {BEFORE:.0f} {pairs}"
-        elif comparison.m[0] <= comparison.u[0]:
-            doubt = "equal values are no evidence for a match: does the field distinguish records?"
-        else:
-            continue
-        doubts.setdefault(doubt, []).append(plain(comparison.field))
-    return notes + [f"{', '.join(fields)}: {doubt}" for doubt, fields in doubts.items()]
+    return [plain(doubt) for doubt in training.profile.doubts]
 
 
 def as_json(training: Training) -> bytes:
@@ -105,6 +83,6 @@ def as_json(training: Training) -> bytes:
         "expected": training.expected,
         "iterations": training.rounds,
         "comparisons": comparisons,
-        "warnings": warnings(training, labelled=not training.rounds),
+        "warnings": warnings(training),
     }
     return json.dumps(value, ensure_ascii=False).encode()

@@ -12,9 +12,6 @@ from stream_lsh.records.profile import Profile
 if TYPE_CHECKING:
     from stream_lsh.records.train.learning import Training
 
-_FEW = 100
-"""Fewer records than this give unreliable weights."""
-
 
 def learned_here(profile: Profile, records: int, learn: Callable[[], "Training"], *, quiet: bool = False) -> Profile:
     """The profile with weights estimated from the records; unchanged if it has weights, or if estimation fails.
@@ -33,11 +30,10 @@ def learned_here(profile: Profile, records: int, learn: Callable[[], "Training"]
     except InputError as error:
         _say(f"{begin}, and they cannot be estimated: {error}; the score is a weighted mean", quiet)
         return profile
-    few = "; few records: the weights are unreliable" if records < _FEW else ""
-    _say(f"{begin}; estimated them, without labels, from these {records:,} records{few}", quiet)
+    _say(f"{begin}; estimated them, without labels, from these {records:,} records", quiet)
     from stream_lsh.cli.reports.training import warnings  # noqa: PLC0415 - loads the extra `records`
 
-    for warning in warnings(training) if not few else ():
+    for warning in warnings(training):
         _say(f"warning: {warning}", quiet)
     return training.profile
 

@@ -7,6 +7,7 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from msgspec.json import encode
@@ -35,12 +36,17 @@ _MOST_RULES = 5
 
 
 def profile_of(options: Namespace) -> Profile:
-    """The profile that the options name, with the thresholds of the options.
+    """The profile that the options name, with the thresholds and the type of link of the options.
 
     Raises:
         ConfigError: the profile does not exist, or the thresholds contradict each other.
     """
     profile = find_profile(options.profile)
+    if options.link_type is not None:
+        # Sources that may have duplicates are not linked one to one.
+        profile = replace(
+            profile, link=options.link_type, one_to_one=profile.one_to_one and options.link_type != "dedupe"
+        )
     match = profile.match if options.threshold is None else options.threshold
     review = profile.review if options.review_threshold is None else options.review_threshold
     if review > match:
@@ -95,12 +101,19 @@ class LinkRun:
         Raises:
             InputError: no two records can be compared, since their columns or sources have other names.
         """
-        if self._profile.learned:
-            for batch in self.record_reader:
-                self._add(batch)
-            self._check()
-        else:
-            self._learn_and_add()
+        records = self._read()
+        self._check()
+        quiet = self._options.quiet
+        if not self._profile.learned and len(records) > 1:
+            self._learn(records)
+        elif self._profile.learned and not quiet:
+            report_lines([f"warning: profile {self._profile.name!r}: {doubt}" for doubt in self._profile.doubts])
+        self._progress.clear()
+        self._progress = Progress(len(records), shown=not quiet, what="records matched")
+        self._linker.count_first(records)
+        for start in range(0, len(records), _AT_ONCE):
+            self._linker.add_many(records[start : start + _AT_ONCE])
+            self._progress.update(start + _AT_ONCE, min(start + _AT_ONCE, len(records)))
         self._progress.clear()
 
     def _check(self) -> None:
@@ -110,8 +123,8 @@ class LinkRun:
     def _linker_of(self, profile: Profile) -> RecordLinker:
         return RecordLinker(profile, max_candidates=self._options.max_candidates, guards=self._guards)
 
-    def _learn_and_add(self) -> None:
-        """Read all records, estimate missing weights from all of them, then add them."""
+    def _read(self) -> list[Record]:
+        """All records, ascending by time and id, so that the order of rows has no effect."""
         held: dict[str, Record] = {}
         for batch in self.record_reader:
             for record in batch:
@@ -120,35 +133,16 @@ class LinkRun:
                     self._note(record)
                 elif held.pop(record.id, None):
                     self._deletes += 1
-        records = [*held.values()]
-        held.clear()
-        self._check()
-        quiet = self._options.quiet
-        self._progress.say(f"learning from {len(records):,} records ...")
-        if len(records) > 1:
-            learned = learned_here(
-                self._profile, len(records), lambda: training_on(self._profile, records), quiet=quiet
-            )
-            self._progress.clear()
-            if self._options.threshold is not None:
-                learned = replace(learned, match=self._profile.match)
-            self._linker = self._linker_of(learned)
-        self._progress = Progress(len(records), shown=not quiet, what="records matched")
-        for start in range(0, len(records), _AT_ONCE):
-            self._linker.add_many(records[start : start + _AT_ONCE])
-            self._progress.update(start + _AT_ONCE, min(start + _AT_ONCE, len(records)))
+        return sorted(held.values(), key=lambda record: (record.time_ms, record.id))
 
-    def _add(self, batch: Iterable[Record]) -> None:
-        waiting: list[Record] = []
-        for record in batch:
-            if deleted(record):
-                self._linker.add_many(waiting)
-                waiting.clear()
-                self._deletes += self._linker.remove(record.id)
-            else:
-                waiting.append(record)
-                self._note(record)
-        self._linker.add_many(waiting)
+    def _learn(self, records: Sequence[Record]) -> None:
+        """Estimate missing weights from all records."""
+        self._progress.say(f"learning from {len(records):,} records ...")
+        learn = partial(training_on, self._profile, records)
+        learned = learned_here(self._profile, len(records), learn, quiet=self._options.quiet)
+        if self._options.threshold is not None:
+            learned = replace(learned, match=self._profile.match)
+        self._linker = self._linker_of(learned)
 
     def _note(self, record: Record) -> None:
         self._known[record.id] = Known(record.source, record.time_ms)

@@ -55,7 +55,7 @@ class RecordPairs:
         self._read: OrderedDict[int, _Read] = OrderedDict()
 
     def compare(self, pairs: Pairs, near: Bools, criteria: Criteria, *, bounded: bool = False) -> Compared:
-        """The probability that each pair is a match, with its evidence; 0 within one source if `link` is "link".
+        """The probability that each pair is a match, with its evidence; -1 within one source if `link` is "link".
 
         A pair below the threshold has evidence only if it is a recheck.
         """
@@ -73,7 +73,8 @@ class RecordPairs:
         similarity, evidence = np.zeros(count), [""] * count
         scored = _scored(counts.scorer, [new.values for new in news], [old.values for old in olds])
         similarity[at] = [score.probability for score in scored]
-        similarity[~wanted[:count]] = 0
+        # A pair that is not compared stays below a threshold of 0, too.
+        similarity[~wanted[:count]] = np.where(pairs.recheck[:count], 0.0, -1.0)[~wanted[:count]]
         reported = np.flatnonzero((similarity[at] >= criteria.threshold) | pairs.recheck[at])
         keys = _Keys(pairs, at[reported])
         for place, chosen in enumerate(reported.tolist()):

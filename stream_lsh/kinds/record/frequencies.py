@@ -5,11 +5,15 @@ partition weighs rare values by its own records, and the partitions exchange no 
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from stream_lsh.arrays import I64
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.records.model import Values, values_of
 from stream_lsh.records.profile import Profile
+
+if TYPE_CHECKING:
+    from stream_lsh.records.score import Scorer
 
 
 class RecordCounts:
@@ -17,17 +21,19 @@ class RecordCounts:
 
     Args:
         profile: of the pipeline.
+        counted: a scorer that has counted all records of a file; the live records are then not counted.
 
     Guarantees:
-        a function of the live records; their history does not matter.
+        a function of the live records, or constant; the history of the records does not matter.
     Cost:
         some 100 bytes a record, and its values in fields with `term_frequency` that no other record has.
     """
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, counted: "Scorer | None" = None) -> None:
         from stream_lsh.records.score import Scorer  # noqa: PLC0415 - loads the libraries of comparators
 
-        self.scorer = Scorer(profile)
+        self.scorer = counted or Scorer(profile)
+        self._constant = counted is not None
         self._fields = len(profile.fields)
         self._counted: list[Values | None] = []
 
@@ -48,6 +54,8 @@ class RecordCounts:
             self._set(row, "")
 
     def _set(self, row: int, text: str) -> None:
+        if self._constant:
+            return
         counted = self._counted
         if row >= len(counted):
             counted += [None] * (row + 1 - len(counted))

@@ -44,8 +44,8 @@ class RecordLinker(InMemory):
 
     Guarantees:
         matches and entities do not depend on the order in which records are added, replaced and removed, except through
-        caps and through comparisons with `term_frequency`, which weigh a value by its frequency so far.  A score is
-        constant until one of its two records changes.
+        caps and through frequencies: `term_frequency`, `tfidf` and `qgram-cosine` weigh a value by its frequency so
+        far, unless `count_first` has counted all values.  A score is constant until one of its two records changes.
     Cost:
         some 150 us a person in batches of hundreds, 700 us alone; 2 to 3 KB each.
 
@@ -83,6 +83,7 @@ class RecordLinker(InMemory):
         super().__init__(scheme, self.profile.review, limits, settings)
         self._reader = Reader(self.profile)
         self._named = Named.of(self.profile, scheme.blocks)
+        self._record_scheme = scheme
 
     @classmethod
     def learned(
@@ -122,6 +123,24 @@ class RecordLinker(InMemory):
         return sorted(matches, key=lambda match: (-match.score, match.left, match.right))
 
     update = add
+
+    def count_first(self, records: Iterable[Record]) -> None:
+        """Count the values of all records before the first one is added; later records are not counted.
+
+        The records are not added.  Their scores then do not depend on the order in which they are added.  `load` counts
+        the stored records instead.
+
+        Raises:
+            ConfigError: the linker already has records.
+        """
+        if len(self):
+            raise ConfigError(f"count_first: got a linker with {len(self)} records, expected one without records")
+        from stream_lsh.records.score import Scorer  # noqa: PLC0415 - loads the extra `records`
+
+        scorer = Scorer(self.profile)
+        scorer.count(map(self._reader.values, records))
+        self._record_scheme.counted = scorer
+        self._pipeline = self._new_pipeline()
 
     def add_many(self, records: Iterable[Record]) -> list[RecordMatch]:
         """Add many records at once, which is several times as fast; returns the matches that are new or changed.

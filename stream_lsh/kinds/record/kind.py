@@ -136,9 +136,11 @@ class RecordKind(RecordSettings, KindDefaults):
             yield FeedPart(messages, part.refused, part.position)
 
     def warnings(self) -> Iterator[str]:
-        """A warning about a profile without trained weights."""
+        """A warning about a profile without trained weights, or the doubts about its weights."""
         if not self.loaded_profile.learned:
             yield (
                 f"the profile {self.profile} has no trained weights, so scores are weighted means instead of "
                 f"probabilities: train it with stream-lsh train FILE... --profile {self.profile} --output LEARNED.toml"
             )
+        for doubt in self.loaded_profile.doubts:
+            yield f"the profile {self.profile} has weights with a doubt: {doubt}"

@@ -73,6 +73,7 @@ PROFILE: Keys = {
     "source_priority": ProfileKey(TEXTS, 'sources, best first, for fields with `keep = "source-priority"`'),
     "smoothing": ProfileKey(NUMBER, "the weight of the expected frequency of a value, in records"),
     "missing": ProfileKey(TEXTS, "texts that stand for a missing value, in addition to the default ones"),
+    "doubts": ProfileKey(TEXTS, "the doubts about the weights, which programs report; written by `train`"),
     "rules": ProfileKey(TEXTS, "blocking rules, such as `surname:soundex + date_of_birth:year`"),
 }
 """The top-level keys."""

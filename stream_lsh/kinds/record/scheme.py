@@ -20,6 +20,7 @@ from stream_lsh.pipeline.scheme import SchemeDefaults
 from stream_lsh.records.block.blocker import block_of, blocker_of
 from stream_lsh.records.model import values_of
 from stream_lsh.records.profile import Profile
+from stream_lsh.records.score import Scorer
 from stream_lsh.text.normalise import UNICODE_VERSION
 
 MOST_KEYS = 64
@@ -37,6 +38,7 @@ class RecordScheme(SchemeDefaults):
     Attributes:
         blocks: the names of the blocks, in order.
         width: the most keys of one record.
+        counted: a scorer with the frequencies of all records, if they are known before the first comparison.
 
     Raises:
         ConfigError: invalid rules or bands.
@@ -47,6 +49,7 @@ class RecordScheme(SchemeDefaults):
         self._blocker = blocker_of(profile)
         self.blocks = self._blocker.names
         self._fields = len(profile.fields)
+        self.counted: Scorer | None = None
         self.width = min(MOST_KEYS, self._blocker.owners.size)
 
     @property
@@ -105,7 +108,7 @@ class RecordScheme(SchemeDefaults):
 
     def counts(self) -> RecordCounts:
         """The frequencies of values."""
-        return RecordCounts(self.profile)
+        return RecordCounts(self.profile, self.counted)
 
 
 def _digest(text: str) -> int:

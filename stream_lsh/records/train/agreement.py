@@ -33,7 +33,7 @@ _SMOOTHING, _JOINT_SMOOTHING = 1.0, 5.0
 _MANY = 0.2
 """The share of the most known pairs with which a share is reliable."""
 _ENOUGH = 20
-"""So many random pairs of one group give its size; fewer are too few to scale."""
+"""The least number of random pairs of a group that is scaled to all pairs."""
 _MOST_A_RECORD = 2.0
 """Equal values of one field alone in more pairs a record than this show a category, unless the field identifies."""
 

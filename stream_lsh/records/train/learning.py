@@ -15,6 +15,7 @@ from stream_lsh.records.model import Column
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.score import Scorer
 from stream_lsh.records.train.agreement import EXPECTED_SHARE, IDENTIFYING_SHARE, Agreement, agreement
+from stream_lsh.records.train.doubts import Numbers, doubts_of
 from stream_lsh.records.train.expectation import (
     ROUNDS,
     Evidence,
@@ -55,6 +56,8 @@ class Training:
         matches: of each comparison, the expected number of matches with both values.
         others: of each comparison, the number of random pairs with both values.
         agreement: the pairs that agree in all their known fields.
+        pairs: rows of both records of each candidate, int64[n] twice.
+        probability: of a match of each candidate, float64[n].
     """
 
     profile: Profile
@@ -67,6 +70,8 @@ class Training:
     matches: tuple[float, ...]
     others: tuple[float, ...]
     agreement: Agreement
+    pairs: tuple[I64, I64]
+    probability: F64
 
 
 def train(
@@ -140,21 +145,33 @@ def trained(
     if learned is None:
         learned = candidates.in_mixture(random, comparable, agreed)
     learned_profile = with_learned(profile, learned)
+    probability = _counted(learned_profile, columns).score(columns, left, right).probability
     if not profile.one_to_one:
-        probability = _counted(learned_profile, columns).score(columns, left, right).probability
         match = threshold_without_chains((left, right), probability, len(keys), learned.expected, profile.match)
         learned_profile = replace(learned_profile, match=match)
+    numbers = Numbers(
+        len(keys),
+        learned.rounds == ROUNDS,
+        learned.expected,
+        learned.matches,
+        known_of(random.levels, random.counts),
+        agreed,
+        labelled=labels is not None,
+        raised=profile.match if learned_profile.match > profile.match else 0.0,
+    )
     return Training(
-        learned_profile,
+        replace(learned_profile, doubts=doubts_of(learned_profile, numbers)),
         random=int(random.counts.sum()),
         candidates=left.size,
         comparable=comparable,
         expected=learned.expected,
         rounds=learned.rounds,
-        at_limit=learned.rounds == ROUNDS,
+        at_limit=numbers.at_limit,
         matches=tuple(learned.matches),
-        others=tuple(known_of(random.levels, random.counts)),
+        others=tuple(numbers.others),
         agreement=agreed,
+        pairs=(left, right),
+        probability=probability,
     )
 
 

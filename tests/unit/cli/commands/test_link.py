@@ -289,7 +289,7 @@ def test_a_profile_that_has_learned_nothing_learns_from_the_files(folder: Path) 
 def test_few_records_are_warned_of_and_one_record_is_not(folder: Path) -> None:
     rows = [{"id": 1, "source": "a", "surname": "Lee"}, {"id": 2, "source": "b", "surname": "Lee", "given": "Ann"}]
     run = link(folder, "-", "--profile", "new.toml", "--matches", "-", stdin=lines_of(rows))
-    assert "few records: the weights are unreliable" in run.err
+    assert "2 records are few: the weights are unreliable" in run.err
     assert link(folder, "-", "--profile", "new.toml", stdin=lines_of(rows[:1])).err.startswith(
         "1 records, 0 candidates"
     )
