@@ -55,6 +55,7 @@ class Oracle:
     sources: dict[int, str] = field(default_factory=dict)
     cap_rechecks: int = 0
     capped: int = 0
+    chosen: bool = False
 
     # -- one frame
 
@@ -203,9 +204,19 @@ class Oracle:
         for id in [id for id in self.live if not links[id] and id not in paired]:
             del self.live[id]
 
-    def matches(self) -> dict[tuple[str, str], PairState]:
+    def linking(self) -> dict[tuple[str, str], PairState]:
         """The pairs that connect."""
         return {key: pair for key, pair in self.pairs.items() if self._links(pair)}
+
+    def matches(self) -> dict[tuple[str, str], PairState]:
+        """The pairs that connect; with `chosen`, those within a group, and those with the decision `same`."""
+        linking = self.linking()
+        if not self.chosen:
+            return linking
+        group = {id: number for number, members in enumerate(self.groups()) for id in members}
+        return {
+            key: pair for key, pair in linking.items() if self.verdict(key) == "same" or group[key[0]] == group[key[1]]
+        }
 
     def _links(self, pair: PairState) -> bool:
         verdict = self.verdict(pair[:2])
@@ -213,7 +224,8 @@ class Oracle:
 
     def reviews(self) -> dict[tuple[str, str], PairState]:
         """The other pairs, without a decision."""
-        return {key: pair for key, pair in self.pairs.items() if not self._links(pair) and self.verdict(key) is None}
+        matches = self.matches()
+        return {key: pair for key, pair in self.pairs.items() if key not in matches and self.verdict(key) is None}
 
     def verdict(self, key: tuple[str, str]) -> str | None:
         """The last decision about two ids."""
@@ -231,7 +243,7 @@ class Oracle:
             for other in others:
                 assert isinstance(one, str)
                 assert isinstance(other, str)
-                pair = self.matches().get((min(one, other), max(one, other)))
+                pair = self.linking().get((min(one, other), max(one, other)))
                 verdict = None if pair is None else self.verdict(pair[:2])
                 values = [math.inf if verdict else pair.similarity] if pair is not None else []
                 if self.is_twin(one, other):
@@ -264,7 +276,7 @@ class Oracle:
         links: dict[Vertex, set[Vertex]] = {id: set() for id in self.live}
         for vertex, others in self.old_links.items():
             links.setdefault(vertex, set()).update(others)
-        connected: list[tuple[Vertex, Vertex]] = [(left, right) for left, right in self.matches()]
+        connected: list[tuple[Vertex, Vertex]] = [(left, right) for left, right in self.linking()]
         for digest in {version.digest for version in self.live.values()} - {0}:
             group = sorted((version.time_ms, id) for id, version in self.live.items() if version.digest == digest)
             for (time_ms, id), (later_ms, later) in pairwise(group):
@@ -294,6 +306,15 @@ class Oracle:
     def best(self, id: str) -> float | None:
         """The best similarity of a document's live matches."""
         return max((pair.similarity for key, pair in self.matches().items() if id in key), default=None)
+
+
+class ChosenGuards(Guards):
+    """Guards under which a pair between two clusters is no match."""
+
+    @property
+    def chosen_matches(self) -> bool:
+        """True."""
+        return True
 
 
 @dataclass
@@ -381,13 +402,13 @@ class Bench:
         one_per_source: bool = False,
         *,
         cap_rechecks: int = 0,
+        chosen: bool = False,
     ) -> None:
-        guards = Guards(one_per_source=one_per_source)
+        guards = (ChosenGuards if chosen else Guards)(one_per_source=one_per_source)
         self._new = partial(Ledger, threshold, retention_ms, guards, link_from=link_from, cap_rechecks=cap_rechecks)
         self.ledger = self._new()
-        self.oracle = Oracle(
-            threshold, retention_ms, link_from=link_from, one_per_source=one_per_source, cap_rechecks=cap_rechecks
-        )
+        rest = {"one_per_source": one_per_source, "cap_rechecks": cap_rechecks, "chosen": chosen}
+        self.oracle = Oracle(threshold, retention_ms, link_from=link_from, **rest)  # type: ignore[arg-type]
         self.topics = Topics()
         self.offset = self.splits = self.moved = self.capped = 0
         self.rng = rng

@@ -113,7 +113,8 @@ def member_changes(news: NodeDiff, frame: Frame, graph: Graph) -> Sequence[Membe
     """The changes for the topic `members`: documents with a new cluster, similarity or time, and those that left."""
     nodes, published = graph.nodes, news.published
     at = np.array(published, np.int64)
-    best: list[float | None] = view_f64(nodes.best)[at].tolist()
+    best: list[float | None]
+    best = [*map(graph.pairs.best, published)] if graph.pairs.chosen else view_f64(nodes.best)[at].tolist()
     if NO_PAIR in best:
         best = [None if pair == NO_PAIR else pair for pair in best]
     ids, clusters = [nodes.ids[slot] for slot in published], [nodes.clusters[slot].id for slot in published]

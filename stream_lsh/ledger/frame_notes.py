@@ -108,10 +108,8 @@ class Frame:
 
     def note(self, slot: int, cluster: Cluster) -> NodeNote:
         """The current state of a node."""
-        nodes, past = self.graph.nodes, self.graph.past
-        return NodeNote(
-            nodes.refs[slot], nodes.times[slot], nodes.digests[slot], cluster.id, past.of(slot), nodes.best[slot]
-        )
+        nodes, past, best = self.graph.nodes, self.graph.past, self.graph.pairs.best(slot)
+        return NodeNote(nodes.refs[slot], nodes.times[slot], nodes.digests[slot], cluster.id, past.of(slot), best)
 
     def touch_pair(self, key: PairKey, before: PairState | None, place: int = MATCH) -> None:
         """Note a pair before it changes; it was published on the topic `place`."""

@@ -76,7 +76,7 @@ class Ledger(LedgerState):
         describer: ClusterDescriber | None = None,
         cap_rechecks: int = 0,
     ) -> None:
-        super().__init__(retention_ms, link_from)
+        super().__init__(retention_ms, link_from, chosen=guards.chosen_matches)
         self.guards = guards
         self._threshold = threshold
         self._cap_rechecks = cap_rechecks

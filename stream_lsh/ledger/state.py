@@ -19,8 +19,8 @@ class LedgerState:
     Recovery rebuilds the queues from the other state.  `mirrors` is set if the ledger watches sites.
     """
 
-    def __init__(self, retention_ms: int | None, link_from: float = 0.0) -> None:
-        self.graph = Graph(retention_ms, link_from)
+    def __init__(self, retention_ms: int | None, link_from: float = 0.0, *, chosen: bool = False) -> None:
+        self.graph = Graph(retention_ms, link_from, chosen=chosen)
         self.ids = ClusterIds()
         self.newest: dict[str, NewestState] = {}
         self.horizon = Horizon()

@@ -16,7 +16,7 @@ import numpy as np
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.decisions import Decision, Decisions
 from stream_lsh.ledger.frame_diff import changes_of
-from stream_lsh.ledger.graph.pairs import UNPUBLISHED, Pairs
+from stream_lsh.ledger.graph.pairs import MATCH, REVIEW, UNPUBLISHED, Pairs
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.sites.live import Mirrors
 from stream_lsh.ledger.sites.page_counts import AsOf, PageCounts, PageTable
@@ -163,6 +163,11 @@ _take_part = LedgerAssembler.take
 def _take_of_any_pass(assembler: LedgerAssembler, data: bytes | None, at: int) -> LedgerRecord | LedgerSlice | None:
     assembler.begun = False
     return _take_part(assembler, data, at)
+
+
+def _place_without_clusters(pairs: Pairs, pair: int) -> int:
+    """Every pair that links is a match."""
+    return MATCH if pairs.links(pair) else UNPUBLISHED if pair in pairs.verdicts else REVIEW
 
 
 _take_pages = PageTable.take
@@ -342,6 +347,8 @@ RULES: dict[str, list[Patch]] = {
     "different ids share no cluster whichever pairs connect them": [(_GUARDED + "_apart", lambda *_: [])],
     "the score of the same versions stays": [(_LEDGER + "_scored", lambda *_: False)],
     "reviews connect no documents": [("stream_lsh.ledger.graph.pairs.Pairs.linked", _linked_by_reviews)],
+    "a pair between two clusters is no match": [("stream_lsh.ledger.graph.pairs.Pairs.place", _place_without_clusters)],
+    "a pair changes its topic when its ends come together or part": [(_GUARDED + "_note_moved", _nothing)],
     "the guards hold after recovery": [],
     "a cluster is described again when its members change": [
         ("stream_lsh.ledger.clusters.entities._CachedSummary.put_in", _nothing),

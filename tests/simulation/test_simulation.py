@@ -100,6 +100,8 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "different ids share no cluster whichever pairs connect them": (1000026, 1000027),
     "the score of the same versions stays": (1000010, 1000023),
     "reviews connect no documents": (1000003, 1000007, 1000013),
+    "a pair between two clusters is no match": (1000002, 1000031),
+    "a pair changes its topic when its ends come together or part": (1000002, 1000004),
     "the guards hold after recovery": (1000031, 1000032),
     "a cluster is described again when its members change": (1000004, 1000031),
     "a pass over buckets does not count behind a copy on disk": (199,),

@@ -6,22 +6,39 @@ from dataclasses import asdict, replace
 import msgspec
 
 from stream_lsh.ledger.clusters.entities import Entities
-from stream_lsh.ledger.clusters.guards.choice import EntityGuards
+from stream_lsh.ledger.clusters.guards.choice import EntityGuards, Guards
 from stream_lsh.pipeline.local import Limits
+from stream_lsh.records.evidence import evidence_of
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.survivorship import GoldenRecords, Member
 
 MemberText = tuple[str, str, int, str]
 """Id, source, time in ms, and the fields as JSON, by the names of the profile."""
 
+_NEARLY_CERTAIN = 1 - 2**-30
+"""Pairs from this probability on have 30 bits or more, which is greater than any probability below."""
+
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 
 
+class RecordGuards(EntityGuards):
+    """The guards of a pipeline of records, whose evidence orders pairs that are nearly certain.
+
+    Example:
+        >>> guards = RecordGuards()
+        >>> guards.strength(0.9, "3.170;3.170;0"), guards.strength(1.0, "61.500;61.500;0")
+        (0.9, 61.5)
+    """
+
+    def strength(self, similarity: float, evidence: str) -> float:
+        """The probability; of nearly certain pairs the bits, because their probabilities round to 1."""
+        return similarity if similarity < _NEARLY_CERTAIN or not evidence else evidence_of(evidence).total
+
+
 def limits_of_records(limits: Limits, profile: Profile, describer: Entities | None = None) -> Limits:
     """The limits of a pipeline, extended by the settings of its profile."""
-    guards = limits.guards
-    guards = EntityGuards(**asdict(guards))
+    guards: Guards = RecordGuards(**asdict(limits.guards))
     if profile.one_to_one:
         guards = replace(guards, one_per_source=True)
     if profile.bridge > profile.match and not (guards.strong_links or guards.bridge_similarity):

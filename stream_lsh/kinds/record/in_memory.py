@@ -188,7 +188,7 @@ class RecordLinker(InMemory):
 
     def matches(self) -> list[RecordMatch]:
         """All matches, ascending by their ids; of a one-to-one profile those that its entities hold."""
-        return [*map(self._match, self._divided()[0])]
+        return [*map(self._match, self._placed(self._ledger.snapshot().pairs, MATCH))]
 
     def reviews(self) -> list[RecordMatch]:
         """All pairs to review, ascending by their ids.
@@ -196,21 +196,7 @@ class RecordLinker(InMemory):
         These are the pairs in the review band without a decision, and, of a one-to-one profile, the pairs above the
         threshold that lost to a better one.
         """
-        return [*map(self._match, self._divided()[1])]
-
-    def _divided(self) -> tuple[list[PairState], list[PairState]]:
-        """The matches and the reviews, each ascending by their ids."""
-        pairs = self._ledger.snapshot().pairs
-        matches, reviews = [*self._placed(pairs, MATCH)], [*self._placed(pairs, REVIEW)]
-        if not self.profile.one_to_one:
-            return matches, reviews
-        entity = {member: cluster.id for cluster in self.clusters() for member in cluster.members}
-        chosen, lost = list[PairState](), list[PairState]()
-        for pair in matches:
-            together = entity.get(pair.left, pair.left) == entity.get(pair.right, pair.right)
-            decided = bool(self._ledger.decisions.verdict(pair.left, pair.right))
-            (chosen if together or decided else lost).append(pair)
-        return chosen, sorted([*reviews, *lost], key=lambda pair: (pair.left, pair.right))
+        return [*map(self._match, self._placed(self._ledger.snapshot().pairs, REVIEW))]
 
     def entities(self) -> list[Entity]:
         """All entities, ascending by their ids."""

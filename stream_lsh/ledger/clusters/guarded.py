@@ -11,6 +11,9 @@ to one, and when clusters merge, a published one keeps its id.
 
 Documents that must not share a cluster (`guards.constrained`) are separated before all other guards, even identical
 ones: neighbouring twins, and documents that share a past, then count as the most similar pairs.
+
+Where matches are chosen (`Guards.chosen_matches`), a pair that links is a match within a cluster and a review between
+two clusters.  So a pair moves to the other topic when its ends come together or part.
 """
 
 from collections import Counter
@@ -118,7 +121,7 @@ class GuardedClusters(ComponentClusters):
         apart = self._apart(members) if self._decisions.apart else []
         if not sources and not apart:
             return [members]
-        links = Links([1] * len(members), _all_links(self._graph, members), sources, apart)
+        links = Links([1] * len(members), _all_links(self._graph, members, self._guards), sources, apart)
         return [[members[at] for at in part] for part in constrained(links, one_per_source=self._guards.one_per_source)]
 
     def _apart(self, members: list[int]) -> list[tuple[int, int]]:
@@ -138,10 +141,29 @@ class GuardedClusters(ComponentClusters):
         shares = [Counter(clusters[slot].id for slot in group if clusters[slot] is not NOWHERE) for group in groups]
         kept = self._kept(groups, shares)
         changed = [at for at, group in enumerate(groups) if len(kept[at]) != 1 or kept[at][0] != group]
+        places = self._places([groups[at] for at in changed])
         for at in changed:
             self._touch(groups[at], shares[at], kept[at])
         for at in changed:
             self._make(groups[at], shares[at], kept[at])
+        self._note_moved(places)
+
+    def _places(self, groups: list[list[int]]) -> dict[int, int]:
+        """The topics of the pairs of some groups before these change; empty if a pair's topic depends on no cluster."""
+        places, pairs = dict[int, int](), self._graph.pairs
+        for slot in (slot for group in groups for slot in group) if pairs.chosen else ():
+            self._frame.touch_node(slot)  # its best match may change
+            places |= {pair: pairs.place(pair) for _, pair in pairs.linked(slot)}
+        return places
+
+    def _note_moved(self, places: dict[int, int]) -> None:
+        """Note the pairs that are no longer on these topics: chosen ones are matches, and the others reviews."""
+        frame, pairs = self._frame, self._graph.pairs
+        for pair, before in places.items():
+            if pairs.place(pair) != before:
+                key = pairs.ends[2 * pair], pairs.ends[2 * pair + 1]
+                frame.touch_pair(key, pairs.state(pair), before)
+                frame.put[key] = pair
 
     def _kept(self, groups: list[list[int]], shares: list[Counter[str]]) -> list[list[Cluster]]:
         """For each group the clusters of which it is the largest part, published ones first, then the oldest."""
@@ -223,8 +245,8 @@ def _held(graph: Graph, number: dict[int, int]) -> list[tuple[int, int]]:
     return held
 
 
-def _all_links(graph: Graph, members: Sequence[int]) -> list[tuple[int, int, float]]:
-    """All links between the members of a component, as pairs."""
+def _all_links(graph: Graph, members: Sequence[int], guards: Guards) -> list[tuple[int, int, float]]:
+    """All links between the members of a component, as pairs with their strength."""
     number = {slot: at for at, slot in enumerate(members)}
     pairs, verdicts = graph.pairs, graph.pairs.verdicts
     links = [(left, right, _HELD) for left, right in _held(graph, number)]
@@ -232,7 +254,8 @@ def _all_links(graph: Graph, members: Sequence[int]) -> list[tuple[int, int, flo
         for partner, pair in pairs.linked(slot):
             right = number[partner]
             if left < right:
-                links.append((left, right, inf if pair in verdicts else pairs.similarity[pair]))
+                strength = guards.strength(pairs.similarity[pair], pairs.evidence.get(pair, ""))
+                links.append((left, right, inf if pair in verdicts else strength))
     return links
 
 

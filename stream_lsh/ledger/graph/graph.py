@@ -31,9 +31,9 @@ class Graph:
     The graph does not handle clusters, versions in doubt, or publication.
     """
 
-    def __init__(self, retention_ms: int | None, link_from: float = 0.0) -> None:
+    def __init__(self, retention_ms: int | None, link_from: float = 0.0, *, chosen: bool = False) -> None:
         self.nodes = Nodes()
-        self.pairs = Pairs(self.nodes, link_from)
+        self.pairs = Pairs(self.nodes, link_from, chosen=chosen)
         self.twins = Twins(self.nodes, retention_ms)
         self.past = Past()
         self.expiry = Expiry(self.nodes, retention_ms)

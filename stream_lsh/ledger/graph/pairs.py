@@ -40,11 +40,13 @@ class Pairs:
     Args:
         nodes: the live documents.
         link_from: less similar pairs connect no documents.
+        chosen: a pair is a match only if both its ends are in one cluster; another pair that links is a review.
     """
 
-    def __init__(self, nodes: Nodes, link_from: float = 0.0) -> None:
+    def __init__(self, nodes: Nodes, link_from: float = 0.0, *, chosen: bool = False) -> None:
         self._nodes = nodes
         self.link_from = link_from
+        self.chosen = chosen
         self.verdicts: dict[int, bool] = {}
         self.ends = array("I")
         self.similarity = array("d")
@@ -126,7 +128,20 @@ class Pairs:
 
     def place(self, pair: int) -> int:
         """The topic of a pair: `MATCH`, `REVIEW` or `UNPUBLISHED`."""
-        return MATCH if self.links(pair) else UNPUBLISHED if pair in self.verdicts else REVIEW
+        if pair in self.verdicts:
+            return MATCH if self.verdicts[pair] else UNPUBLISHED
+        if self.similarity[pair] < self.link_from:
+            return REVIEW
+        clusters, ends = self._nodes.clusters, self.ends
+        lost = self.chosen and clusters[ends[2 * pair]] is not clusters[ends[2 * pair + 1]]
+        return REVIEW if lost else MATCH
+
+    def best(self, slot: int) -> float:
+        """The similarity of the best match of a document; `NO_PAIR` without one."""
+        if not self.chosen:
+            return self._nodes.best[slot]
+        matches = (pair for _, pair in self.partners(slot) if self.place(pair) == MATCH)
+        return max((self.similarity[pair] for pair in matches), default=NO_PAIR)
 
     def linked(self, slot: int) -> list[tuple[int, int]]:
         """The partners that a document is connected with, each with the pair."""

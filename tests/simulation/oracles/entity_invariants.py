@@ -9,6 +9,7 @@ import numpy as np
 
 from stream_lsh.ledger.changes import EntitySummary, MatchChange
 from stream_lsh.ledger.decisions import DIFFERENT, SAME, Decision
+from stream_lsh.ledger.graph.pairs import MATCH
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from tests.simulation.oracles.oracle import Pair, components
 from tests.simulation.oracles.view import View
@@ -32,8 +33,29 @@ def _current(view: View, topic: dict[Pair, MatchChange]) -> dict[Pair, MatchChan
     return {pair: change for pair, change in topic.items() if not view.aside(change)}
 
 
+def _linking(view: View) -> dict[Pair, MatchChange]:
+    """The published pairs that connect, by their score or a decision."""
+    link_from = _records(view).link_from
+    return {
+        pair: change
+        for pair, change in (view.matches | view.reviews).items()
+        if _verdict(view, pair) == SAME or (change.similarity or 0.0) >= link_from
+    }
+
+
+def _is_chosen(view: View, pair: Pair) -> bool:
+    """Whether both records are in one cluster, or matches are not chosen."""
+    left, right = (view.members.get(id) for id in pair)
+    return not _records(view).one_per_source or (
+        left is not None and right is not None and left.cluster == right.cluster
+    )
+
+
 def pairs_are_true(view: View) -> Iterator[str]:
-    """Each pair of live newest versions is a match, a review, or neither, by its score and the last decision."""
+    """Each pair of live newest versions is a match, a review, or neither, by its score and the last decision.
+
+    Where sources have no duplicates, a match also needs both records in one cluster.
+    """
     truth, records, threshold = view.truth, _records(view), view.setup.threshold
     matches, reviews = _current(view, view.matches), _current(view, view.reviews)
     for pair in sorted(matches.keys() & reviews.keys()):
@@ -53,8 +75,8 @@ def pairs_are_true(view: View) -> Iterator[str]:
             if change.evidence != (repr(score) if most else ""):
                 yield f"{topic}: {change} has the evidence of another score"
             verdict = _verdict(view, pair)
-            is_match = verdict == SAME or (verdict is None and score >= records.link_from)
-            is_review = verdict is None and threshold <= score < records.link_from
+            is_match = verdict == SAME or (verdict is None and score >= records.link_from and _is_chosen(view, pair))
+            is_review = verdict is None and threshold <= score and not is_match
             if not (is_match if topic == "matches" else is_review):
                 yield f"{topic}: {change}, and the last decision is {verdict}"
     known = sorted(truth.live.keys() - truth.ambiguous)
@@ -62,6 +84,18 @@ def pairs_are_true(view: View) -> Iterator[str]:
         least = float(truth.similarity(truth.live[pair[0]], truth.live[pair[1]])) - records.slack
         if least >= threshold and _verdict(view, pair) != DIFFERENT and not {pair} & {*view.matches, *view.reviews}:
             yield f"{pair} is true and not published"
+
+
+def a_record_has_one_match_in_each_source(view: View) -> Iterator[str]:
+    """Where sources have no duplicates, a live record has one match at most in each other source, besides decisions."""
+    live, partners = view.truth.live, defaultdict[tuple[str, str], set[str]](set)
+    for pair in _current(view, view.matches) if _records(view).one_per_source else ():
+        for id, other in (pair, pair[::-1]):
+            if _verdict(view, pair) is None and live[other].about.source:
+                partners[id, live[other].about.source].add(other)
+    for (id, source), others in sorted(partners.items()):
+        if len(others) > 1:
+            yield f"{id} matches {sorted(others)} of {source}"
 
 
 def decisions_count(view: View) -> Iterator[str]:
@@ -111,7 +145,7 @@ def _greedy(view: View) -> list[set[str]]:
     live = view.truth.live
     age = {id: place for place, (_, id) in enumerate(sorted((v.time_ms, v.id) for v in live.values()))}
     ranked = list[tuple[float, list[int], Pair]]()
-    for pair, change in view.matches.items():
+    for pair, change in _linking(view).items():
         score = inf if _verdict(view, pair) == SAME else change.similarity or 0.0
         ranked.append((-score, sorted(age[id] for id in pair), pair))
     parts = [{id} for id in live]
@@ -192,12 +226,19 @@ def frequencies_are_those_of_live_records(view: View) -> Iterator[str]:
 
 
 def no_pair_flickers(view: View) -> Iterator[str]:
-    """A pair that is a match, or a review, in all versions, and has no decision, is never withdrawn."""
+    """A pair that is a match, or a review, in all versions, and has no decision, is never withdrawn.
+
+    Where sources have no duplicates, a match may become a review, in one message.
+    """
     truth, records = view.truth, _records(view)
+    lost = {(pair, version) for pair, version, change in view.history["reviews"] if change.similarity is not None}
+    lost = lost if records.one_per_source else set()
     bounds = {"matches": (records.link_from, 2.0), "reviews": (view.setup.threshold, records.link_from)}
     for topic, (least, below) in bounds.items() if records.is_calm else ():
-        for (left, right), _, change in view.history[topic]:
+        for (left, right), version, change in view.history[topic]:
             if change.similarity is not None or (left, right) in truth.decisions:
+                continue
+            if topic == "matches" and ((left, right), version) in lost:
                 continue
             versions = truth.versions[left] + truth.versions[right]
             if truth.deletes[left] or truth.deletes[right] or any(truth.expired(version) for version in versions):
@@ -228,6 +269,10 @@ def memory_gives_the_same(view: View) -> Iterator[str]:
     apart = {pair for pair in pairs if _verdict(view, pair) == DIFFERENT}
     if {pair: score for pair, score in pairs.items() if pair not in apart} != published:
         yield f"pairs: {pairs} in memory, {published} published"
+    slots, places = ledger.graph.nodes.slots, ledger.graph.pairs
+    matched = {pair for pair in pairs if places.place(places.find(*(slots[id] for id in pair))) == MATCH}
+    if matched != view.matches.keys():
+        yield f"matches: {matched} in memory, {view.matches.keys()} published"
     groups = {frozenset(cluster) for id in ledger.ids.live if len(cluster := ledger.members(id)) > 1}
     found = {frozenset(id for id, member in view.members.items() if member.cluster == one) for one in view.clusters}
     if groups != found:
@@ -236,6 +281,7 @@ def memory_gives_the_same(view: View) -> Iterator[str]:
 
 CHECKS = (
     pairs_are_true,
+    a_record_has_one_match_in_each_source,
     decisions_count,
     entities_are_true,
     golden_records_are_true,

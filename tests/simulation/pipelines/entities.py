@@ -23,6 +23,7 @@ from stream_lsh.pipeline.compare import Compared, Criteria, Pairs
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.records.model import as_text, values_of
 from stream_lsh.records.profile import Comparison, Field, Profile
+from tests.ledger_oracle import ChosenGuards
 from tests.simulation.pipelines.scheme import NamedShingles
 
 RECORDS_FROM = 1_000_000
@@ -47,7 +48,7 @@ class Records:
 
     Attributes:
         link_from: pairs from here on are matches, those from the threshold on reviews.
-        one_per_source: no cluster has two of a source.
+        one_per_source: no cluster has two of a source, and a pair between two clusters is no match.
         drift: the step by which a score moves; small steps never cross a threshold.
         decide: how often the user decides.
         pause: how often a worker is paused, and sends the decisions that it has read late.
@@ -62,7 +63,7 @@ class Records:
     @property
     def guards(self) -> Guards:
         """The guards of the ledger."""
-        return Guards(one_per_source=self.one_per_source)
+        return ChosenGuards(one_per_source=True) if self.one_per_source else Guards()
 
     @property
     def slack(self) -> float:

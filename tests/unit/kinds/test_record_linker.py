@@ -128,6 +128,22 @@ def test_of_a_clean_source_an_entity_has_one_record() -> None:
     assert linker.reviews() == []
 
 
+def test_of_two_partners_with_probability_1_the_one_with_more_bits_is_the_match() -> None:
+    certain = replace(NAME, m=(0.85, 0.1, 0.05), u=(1e-10, 0.04, 0.95)), replace(BORN, m=(0.95, 0.05), u=(1e-10, 0.98))
+    profile = replace(PROFILE, one_to_one=True, link="link", comparisons=(*certain, TOWN))
+    linker = RecordLinker(profile)
+    linker.add_many(
+        [record("a", "Ann Lee", "1980", "Leeds", source="x"), record("b", "Ann Lee", "1980", "York", source="y")]
+    )
+    assert [(match.left, match.right) for match in linker.matches()] == [("a", "b")]
+    (match,) = linker.add(record("c", "Ann Lee", "1980", "Leeds", source="y", time_ms=9))
+    assert (match.left, match.right) == ("a", "c")
+    (lost,) = linker.reviews()
+    assert (lost.left, lost.right) == ("a", "b")
+    assert lost.probability == match.probability == 1
+    assert lost.score < match.score
+
+
 def test_records_of_one_source_are_not_compared_where_only_sources_are_linked() -> None:
     linker = RecordLinker(replace(PROFILE, link="link"))
     linker.add_many([record("1", "Ann Lee", "1980", source="a"), record("2", "Ann Lee", "1980", source="a")])

@@ -22,7 +22,7 @@ from stream_lsh.retention import Horizon
 from tests.evaluation.edges import edges_of
 from tests.ledger_histories import History
 from tests.ledger_inside import check_graph
-from tests.ledger_oracle import Bench, Topics
+from tests.ledger_oracle import Bench, ChosenGuards, Topics, seen
 from tests.unit.ledger.test_guards import slow_constrained
 from tests.unit.ledger.test_random import IDS, frames
 from tests.unit.ledger.test_rules import deleted, edge, end, groups, updated
@@ -158,12 +158,13 @@ decisions = st.lists(
     frames=frames,
     decided=st.lists(decisions, min_size=15, max_size=15),
     one_per_source=st.booleans(),
+    chosen=st.booleans(),
     seed=st.integers(0, 5),
 )
 def test_any_frames_and_decisions_settle_as_in_the_oracle(
-    frames: Frames, decided: list[list[Decision]], one_per_source: bool, seed: int
+    frames: Frames, decided: list[list[Decision]], one_per_source: bool, chosen: bool, seed: int
 ) -> None:
-    world = Bench(0.8, None, random.Random(seed), 0.9, one_per_source)
+    world = Bench(0.8, None, random.Random(seed), 0.9, one_per_source, chosen=chosen)
     for (retired, linked, _), taken in zip(frames, decided, strict=False):
         retirements = [replace(one, about=sourced(End(one.id, one.ref, 0, 0)).about) for one in retired]
         edges = [one._replace(left=sourced(one.left), right=sourced(one.right)) for one in linked]
@@ -196,9 +197,11 @@ def history(rng: random.Random) -> list[Edge | Retirement | Decision]:
     return entries
 
 
-def settled_in(entries: Sequence[Edge | Retirement | Decision], rng: random.Random, one_per_source: bool) -> object:
+def settled_in(
+    entries: Sequence[Edge | Retirement | Decision], rng: random.Random, one_per_source: bool, chosen: bool
+) -> object:
     """The final contents of the topics, without the ids of clusters."""
-    world = Bench(0.8, None, rng, 0.9, one_per_source)
+    world = Bench(0.8, None, rng, 0.9, one_per_source, chosen=chosen)
     shuffled = [*entries]
     rng.shuffle(shuffled)
     while shuffled:
@@ -213,13 +216,13 @@ def settled_in(entries: Sequence[Edge | Retirement | Decision], rng: random.Rand
     return parts, world.topics.matches, world.topics.reviews, world.topics.members.keys()
 
 
-@pytest.mark.parametrize("one_per_source", [False, True])
-def test_any_order_ends_in_the_same_groups(one_per_source: bool, seed: int) -> None:
+@pytest.mark.parametrize(("one_per_source", "chosen"), [(False, False), (True, False), (True, True)])
+def test_any_order_ends_in_the_same_groups(one_per_source: bool, chosen: bool, seed: int) -> None:
     for number in range(25):
         rng = random.Random(seed + number)
         entries = history(rng)
-        first = settled_in(entries, rng, one_per_source)
-        assert all(settled_in(entries, rng, one_per_source) == first for _ in range(2))
+        first = settled_in(entries, rng, one_per_source, chosen)
+        assert all(settled_in(entries, rng, one_per_source, chosen) == first for _ in range(2))
 
 
 class Decided(History):
@@ -271,15 +274,36 @@ def recomputed_clusters(ledger: Ledger, retention_ms: int | None) -> set[frozens
     return {frozenset(nodes[at].id for at in part) for part in slow_constrained(whole, ledger.guards.one_per_source)}
 
 
-@pytest.mark.parametrize("one_per_source", [False, True])
-def test_clusters_follow_from_decisions_and_sources_while_documents_expire(one_per_source: bool, seed: int) -> None:
+def assert_topics_follow_from_clusters(ledger: Ledger, topics: Topics, left_behind: set[tuple[str, str]]) -> None:
+    """Each live pair is on the topic that its similarity, the last decision and, if chosen, the clusters determine.
+
+    A pair that left with an expired end may still be on the other topic.
+    """
+    best: dict[str, float] = {}
+    for pair in ledger.snapshot().pairs:
+        key = pair.left, pair.right
+        verdict = ledger.decisions.verdict(*key)
+        linked = pair.similarity >= 0.9 if verdict is None else verdict
+        together = not ledger.guards.chosen_matches or ledger.cluster_of(pair.left) == ledger.cluster_of(pair.right)
+        is_match = linked and (together or verdict is not None)
+        is_review = not is_match and verdict is None
+        for topic, is_there in ((topics.matches, is_match), (topics.reviews, is_review)):
+            assert topic.get(key) == seen(pair) if is_there else key not in topic or key in left_behind
+        for id in key if is_match else ():
+            best[id] = max(best.get(id, 0.0), pair.similarity)
+    assert {id: member.similarity for id, member in topics.members.items()} == {
+        id: best.get(id) for id in topics.members
+    }
+
+
+@pytest.mark.parametrize("guards", [Guards(), Guards(one_per_source=True), ChosenGuards(one_per_source=True)])
+def test_clusters_follow_from_decisions_and_sources_while_documents_expire(guards: Guards, seed: int) -> None:
     apart = expired = 0
     for number in range(30):
         print(f"history {seed + number}")
         history, rng = Decided(seed + number), random.Random(seed + number)
-        guards = Guards(one_per_source=one_per_source)
         ledger, topics = Ledger(0.8, history.retention_ms, guards, link_from=0.9), Topics()
-        log = list[LedgerChanges]()
+        log, pairs, left_behind = list[LedgerChanges](), set[tuple[str, str]](), set[tuple[str, str]]()
         for offset, (retirements, edges, horizon) in enumerate(history.frames()):
             settled = ledger.settle(
                 offset, retirements=retirements, edges=edges_of(edges), horizon=horizon, decisions=history.decisions()
@@ -295,6 +319,11 @@ def test_clusters_follow_from_decisions_and_sources_while_documents_expire(one_p
             assert {id: one.size for id, one in topics.clusters.items()} == {
                 id: len(one) for id, one in published.items()
             }
+            pairs_now = {pair[:2] for pair in ledger.snapshot().pairs}
+            published_now = {change[:2] for change in (*settled.matches, *settled.reviews)}
+            left_behind |= (pairs | published_now) - pairs_now if horizon is not None else set()
+            pairs = pairs_now
+            assert_topics_follow_from_clusters(ledger, topics, left_behind)
             expired += sum(one.reason == "expired" for one in settled.members)
             if rng.random() < 0.1:
                 live, ledger = ledger, Ledger(0.8, history.retention_ms, guards, link_from=0.9)

@@ -41,6 +41,20 @@ class Guards:
     mean_evidence: ClassVar[bool] = False
     """Whether two groups are one cluster only if their pairs are evidence for it on average."""
 
+    @property
+    def chosen_matches(self) -> bool:
+        """Whether only pairs within a cluster are matches; the other pairs from the threshold on are reviews."""
+        return False
+
+    def strength(self, similarity: float, evidence: str) -> float:
+        """The order in which pairs unite documents that must not all share a cluster: the greatest first.
+
+        Args:
+            similarity: of the pair.
+            evidence: of the pair, as it is stored.
+        """
+        return similarity
+
     def __bool__(self) -> bool:
         return self.one_per_source or self.refine
 
@@ -102,9 +116,24 @@ class Guards:
 
 
 class EntityGuards(Guards):
-    """The guards of a pipeline of records, where the similarity of a pair is the probability of a match."""
+    """The guards of a pipeline of records, where the similarity of a pair is the probability of a match.
+
+    Example:
+        >>> EntityGuards(one_per_source=True).settings()
+        {'one_per_source': True, 'chosen_matches': True}
+    """
 
     mean_evidence: ClassVar[bool] = True
+
+    @property
+    def chosen_matches(self) -> bool:
+        """True if an entity has at most one record of each source: a record has at most one match in each."""
+        return self.one_per_source
+
+    def settings(self) -> dict[str, bool | int | float]:
+        """The guards that are set, by name, and `chosen_matches`, which decides about the topic of a pair."""
+        chosen = {"chosen_matches": True} if self.chosen_matches else {}
+        return {**super().settings(), **chosen}
 
 
 NO_GUARDS = Guards()
