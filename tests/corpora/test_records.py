@@ -61,8 +61,8 @@ def test_fifty_thousand_records_of_historical_persons(data_dir: Path) -> None:
     [
         ("febrl3", 0.999, 0.999),
         ("splink_fake_1000", 0.97, None),
-        ("leipzig_dblp_acm", 0.988, None),
-        ("leipzig_abt_buy", 0.88, None),
+        ("leipzig_dblp_acm", 0.988, 0.988),
+        ("leipzig_abt_buy", 0.88, 0.88),
         ("rldata10000", 0.965, 0.96),
         ("cora", None, 0.80),
     ],

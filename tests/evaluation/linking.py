@@ -194,7 +194,5 @@ def profile_for(corpus: Corpus, name: str) -> Profile:
 
 
 def proposed(corpus: Corpus) -> Profile:
-    """The profile that `infer` proposes for a corpus, with the link that its user would name."""
-    sources = len({record.source for record in corpus.records})
-    profile = infer(corpus.records)
-    return replace(profile, link="link" if corpus.clean and sources > 1 else profile.link, one_to_one=corpus.clean)
+    """The profile that `infer` proposes for a corpus, as it comes."""
+    return infer(corpus.records)

@@ -12,6 +12,7 @@ from stream_lsh.cli.input.record_reader import RecordReader, add_record_input
 from stream_lsh.cli.options.common import add_output
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.output.atomic_files import Output, check_outputs, report_lines
+from stream_lsh.cli.output.terminal import plain
 from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.kinds.record.files import find_record_inputs
 from stream_lsh.records.libraries import require
@@ -20,6 +21,7 @@ from stream_lsh.records.profile import Profile
 
 if TYPE_CHECKING:
     from stream_lsh.records.infer import Inferred
+    from stream_lsh.records.infer.blocking import Blocks
 
 ACTIONS = ("infer", "show", "check")
 _EPILOG = """\
@@ -122,7 +124,8 @@ def _infer(options: Namespace, open_things: ExitStack) -> int:
     try:
         sample = _sample(record_reader, SAMPLE)
         record_reader.progress.say(f"looking at {len(sample):,} records ...")
-        inferred_profile = inferred(sample, options.name or Path(options.file[0]).name.partition(".")[0] or "inferred")
+        name = options.name or Path(options.file[0]).name.partition(".")[0] or "inferred"
+        inferred_profile = inferred(sample, name, total=record_reader.records)
     except InputError as error:
         raise InputError(error.reason, f"{', '.join(options.file)}: {error}") from None
     finally:
@@ -132,13 +135,16 @@ def _infer(options: Namespace, open_things: ExitStack) -> int:
         profile = replace(profile, id_columns=(options.id_column,))
     if options.source_column:
         profile = replace(profile, source_columns=(options.source_column,))
-    lines = [comment(line) for line in _head(inferred_profile, len(sample), options.file)]
+    choices = [*_choices(inferred_profile)]
+    lines = [*map(comment, [*_head(len(sample), options.file), *choices, *_blocking(inferred_profile)])]
     out.write([*(line.encode() for line in lines), profile_text(profile, inferred_profile.why).rstrip("\n").encode()])
     out.finish()
     if rejects is not None:
         rejects.finish()
     if not options.quiet:
-        report_lines([*record_reader.summary(), f"{record_reader.records:,} records, {len(profile.fields)} fields"])
+        summary = [*choices, _work(inferred_profile.blocks, record_reader.records)]
+        summary += [*record_reader.summary(), f"{record_reader.records:,} records, {len(profile.fields)} fields"]
+        report_lines(map(plain, summary))
     return 1 if record_reader.failed else 0
 
 
@@ -154,8 +160,35 @@ def _sample(batches: Iterable[list[Record]], most: int) -> list[Record]:
     return [record for turn in turns for record in turn if record is not None][:most]
 
 
-def _head(inferred: "Inferred", records: int, files: Sequence[str]) -> Iterator[str]:
+def _head(records: int, files: Sequence[str]) -> Iterator[str]:
     yield f"Proposed from {records:,} records of {', '.join(files)}."
     yield "Review it, remove comparisons that do not distinguish records, then estimate the weights: stream-lsh train"
+
+
+def _choices(inferred: "Inferred") -> Iterator[str]:
+    """The columns that are left out, and the choices that concern no single field."""
     for column, why in inferred.left_out.items():
         yield f"left out: {column} ({why})"
+    yield from inferred.notes
+
+
+def _blocking(inferred: "Inferred") -> Iterator[str]:
+    """The predicted work of each block."""
+    blocks = inferred.blocks
+    for name, count in blocks.candidates.items():
+        fields = ""
+        if name.startswith("lsh "):
+            lsh = blocks.lsh[int(name.removeprefix("lsh ")) - 1]
+            fields = f" ({', '.join(lsh.fields)}, Jaccard similarity {lsh.threshold:g})"
+        yield f"predicted for {name}{fields}: {count:,} candidates"
+    for name, why in blocks.left_out.items():
+        yield f"no LSH for {name}: {why}"
+
+
+def _work(blocks: "Blocks", records: int) -> str:
+    """The predicted work and recall of all blocks."""
+    count = sum(blocks.candidates.values())
+    line = f"blocking: at most {count:,} candidates, {count / max(1, records):,.1f} a record"
+    if blocks.recall is None:
+        return f"{line}; no records are near-equal, so that its recall cannot be predicted"
+    return f"{line}; it finds {blocks.recall:.1%} of {blocks.near:,} near-equal pairs"

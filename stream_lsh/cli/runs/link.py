@@ -15,6 +15,7 @@ from msgspec.json import encode
 from stream_lsh.cli.input.record_reader import RecordReader
 from stream_lsh.cli.output.atomic_files import Output, report_lines
 from stream_lsh.cli.output.progress import Progress
+from stream_lsh.cli.reports.columns import unmatched_columns
 from stream_lsh.cli.runs.dedup import guards_of
 from stream_lsh.cli.runs.learn import check_comparable, learned_here
 from stream_lsh.errors import ConfigError
@@ -22,7 +23,7 @@ from stream_lsh.files.discover import Input
 from stream_lsh.kinds.record.in_memory import RecordLinker, training_on
 from stream_lsh.kinds.record.profiles import find_profile
 from stream_lsh.kinds.record.results import PairWriter
-from stream_lsh.kinds.record.rows import deleted
+from stream_lsh.kinds.record.rows import DELETED, TIME, deleted
 from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.model import Entity, Record, RecordMatch
 from stream_lsh.records.profile import Profile
@@ -88,6 +89,7 @@ class LinkRun:
         self._linker = self._linker_of(profile)
         self._progress = self.record_reader.progress
         self._known: dict[str, Known] = {}
+        self._columns: dict[str, None] = {}
         self._written: Counter[str] = Counter()
         self._deletes = 0
 
@@ -147,6 +149,8 @@ class LinkRun:
     def _note(self, record: Record) -> None:
         self._known[record.id] = Known(record.source, record.time_ms)
         self._values = self._values or any(self._reader.values(record))
+        if not record.fields.keys() <= self._columns.keys():
+            self._columns |= dict.fromkeys(record.fields)
 
     # -- writing
 
@@ -187,6 +191,8 @@ class LinkRun:
         ]
         if self._deletes:
             lines.append(f"{self._deletes:,} deletes")
+        ignored = (self._options.time_column or TIME, DELETED)
+        lines += unmatched_columns(self._profile, self._columns, ignored)
         if counts.capped_postings or counts.capped_candidates:
             lines.append(
                 f"capped: {counts.capped_postings:,} blocks were not followed to their end"

@@ -244,6 +244,16 @@ def test_a_later_record_replaces_and_a_deleted_one_is_gone(folder: Path, profile
     assert "\n1 deletes\n" in run.err
 
 
+def test_columns_and_fields_that_do_not_meet_are_named(folder: Path) -> None:
+    table = "id,surname,BORN,shoe size,time\n1,Smith,1980-01-02,42,1970-01-01\n2,Smith,1980-01-02,43,1970-01-01\n"
+    run = link(folder, "-", "--profile", "p.toml", "--format", "csv", stdin=table.encode())
+    assert run.code == 0, run.err
+    assert (
+        "\ncolumns that the profile does not read: shoe size\ncompared fields without a column: given, phone\n"
+        in run.err
+    )
+
+
 def test_unusable_records_are_reported_and_the_others_are_linked(folder: Path) -> None:
     rows = [
         "6,Ann,Smith,1980-01-02,soon", "7,Ann,Smith,1980-01-02,2999-01-01", "8,Ann", ",Ann,Smith,,",

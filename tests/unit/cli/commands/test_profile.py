@@ -22,10 +22,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def table(rows: int = 200) -> str:
     lines = [
         f"{n},{'Ann Bob Carl Dora'.split()[n % 4]} Sur{chr(97 + n % 26)},19{10 + n % 80}-0{1 + n % 9}-1{n % 10},"
-        f"u{n}@x.org,{'mf'[n % 2]},,same,00{n:05d}"
+        f"u{n}@x.org,{'mf'[n % 2]},,same,{n * 7919 % 100_000:05d},{1000 + n}"
         for n in range(rows)
     ]
-    return "\n".join(["nr,Full Name,dob,mail,sex,empty,same,code", *lines]) + "\n"
+    return "\n".join(["nr,Full Name,dob,mail,sex,empty,same,code,line", *lines]) + "\n"
 
 
 def test_a_profile_is_proposed_with_the_reason_for_each_type(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -37,9 +37,15 @@ def test_a_profile_is_proposed_with_the_reason_for_each_type(folder: Path, capfd
     found = {field.columns[0]: field.type for field in profile.fields}
     assert found == {"Full Name": "name", "dob": "date", "mail": "email", "sex": "category", "code": "identifier"}
     assert out.startswith("# Proposed from 200 records of crm.csv.\n")
-    assert "# left out: empty (nearly no values)\n# left out: same (one value only)\n" in out
+    left_out = [
+        "left out: empty (nearly no values)",
+        "left out: same (one value only)",
+        "left out: line (it numbers the records)",
+    ]
+    assert "".join(f"# {line}\n" for line in left_out) in out
+    assert "# predicted for mail: 0 candidates\n" in out
     for name, why in [
-        ("full_name", "its name; 100% filled, 52 different values"),
+        ("full_name", "its name, and few words without digits; 100% filled, 52 different values"),
         ("dob", "most values can be read as dates"),
         ("mail", "most values are words around an @; 100% filled, 200 different values"),
         ("sex", "few values come again and again; 100% filled, 2 different values"),
@@ -47,7 +53,10 @@ def test_a_profile_is_proposed_with_the_reason_for_each_type(folder: Path, capfd
     ]:
         comment = out.split(f'\n[[field]]\nname = "{name}"\n')[0].splitlines()[-1]
         assert comment.startswith(f"# {why}")
-    assert err == "200 records, 5 fields\n"
+    *choices, work, total = err.splitlines()
+    assert choices == left_out
+    assert work.startswith("blocking: at most ")
+    assert total == "200 records, 5 fields"
 
 
 def test_every_type_has_its_reason() -> None:
@@ -74,7 +83,10 @@ def test_a_small_source_is_seen_beside_a_large_one(folder: Path, capfd: pytest.C
     assert main(["profile", "infer", "large.csv", "small.csv", "--name", "both", "--output", "both.toml"]) == 0
     profile = load_profile("both.toml")
     assert (profile.name, profile.names) == ("both", ("name", "mail"))
-    assert capfd.readouterr().err == "6,200 records, 2 fields\n"
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[0].startswith("not linked one to one: too few near-equal records of different sources")
+    assert lines[1].startswith("blocking: at most 0 candidates, 0.0 a record; no records are near-equal")
+    assert lines[2:] == ["6,200 records, 2 fields"]
 
 
 @pytest.mark.parametrize("name", BUNDLED)
