@@ -13,6 +13,9 @@ quality     F1 of pairs: the records one at a time under `people`, as `linking.p
             The best F1 is at the threshold that is optimal for the truth: no user knows it, but it shows how well the
             scores separate pairs.  Seconds are those of matching, one by one on one core, and at once on all cores;
             they do not include training.
+entities    F1 within entities of Splink's pairs, at .5, at .95 and at the best threshold, and of the baseline, one
+            cosine of all text (`cosine.py`), at .5 and at the best cut.  Pairs are linked as connected components, one
+            to one where the sources are clean.  The rows of `stream_lsh` are those of `linking.py --part files`.
 
 dedupe and Splink are not in `bench`: `pip install -e '.[records,peers-records]'`, best into an environment of its own.
 """
@@ -23,7 +26,7 @@ import platform
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -32,6 +35,7 @@ from typing import Protocol
 import numpy as np
 
 from benchmarks.peers import version_of
+from benchmarks.records.cosine import CUTS, cosine_pairs, entities_at
 from benchmarks.records.dedupe_gazetteer import Gazetteer
 from benchmarks.records.peers_rows import DEDUPE, INDEXED, OURS, SPLINK, Latency, Quality, Ratio
 from benchmarks.records.splink_models import MODELS, scored
@@ -47,7 +51,7 @@ ROUND, ROUNDS = 50, 100
 ADDED, ADDING_ROUNDS = 10, 20
 THRESHOLDS = (0.5, 0.95)
 
-_PACKAGES = ("numpy", "dedupe", "BTrees", "splink", "duckdb", "rapidfuzz", "jellyfish")
+_PACKAGES = ("numpy", "dedupe", "BTrees", "splink", "duckdb", "scikit-learn", "rapidfuzz", "jellyfish")
 
 
 class Contender(Protocol):
@@ -92,11 +96,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
     parser.add_argument("--out", type=Path, help="file for the figures")
     parser.add_argument("--plot", type=Path, help="file for a picture, PNG or SVG")
-    parser.add_argument("--part", choices=("latency", "quality"), help="only this part")
+    parser.add_argument("--part", choices=("latency", "quality", "entities"), help="only this part")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"turns of {ROUND} searches (default {ROUNDS})")
-    parser.add_argument(
-        "--only", nargs="*", choices=list(MODELS), default=list(MODELS), help="quality of these corpora"
-    )
+    parser.add_argument("--only", nargs="*", choices=list(CORPORA), help="quality of these corpora, and entities")
     options = parser.parse_args(argv)
     about = {"stream_lsh": __version__, "python": platform.python_version()}
     about |= {package: version_of(package) for package in _PACKAGES}
@@ -104,9 +106,10 @@ def main(argv: Sequence[str]) -> int:
     if options.part in (None, "latency"):
         timed, ratios = latency(options.data, options.rounds)
     if options.part in (None, "quality"):
-        rows = quality(options.data, options.only)
+        rows = quality(options.data, [name for name in options.only or MODELS if name in MODELS])
+    linked = entities(options.data, options.only or CORPORA) if options.part in (None, "entities") else []
     if options.out:
-        result = {"about": about, "latency": timed, "ratios": ratios, "quality": rows}
+        result = {"about": about, "latency": timed, "ratios": ratios, "quality": rows, "entities": linked}
         options.out.write_text(json.dumps(result, indent=1, default=asdict) + "\n")
     if options.plot:
         from benchmarks.records.peers_picture import draw  # noqa: PLC0415 - its rows are those of this module
@@ -277,6 +280,34 @@ def _row(
     contender: str, corpus: Corpus, compared: float, at: Mapping[str, Mapping[str, float]], seconds: float
 ) -> Quality:
     return Quality(corpus.name, contender, len(corpus.records), len(corpus.truth), compared, at, seconds)
+
+
+# -- entities
+
+
+def entities(data: Path, names: Iterable[str]) -> list[dict[str, object]]:
+    """The figures of the baseline for each corpus, and of Splink where it has settings; printed as they come."""
+    print("within entities, F1     contender     at .5   at .95     best")
+    rows = list[dict[str, object]]()
+    for name in names:
+        corpus = CORPORA[name][0](data)
+        left, right, cosine = cosine_pairs(corpus)
+        of_cosine = partial(entities_at, corpus, left, right, cosine)
+        rows.append(_entities_row(name, "cosine", {"0.5": of_cosine(0.5), "best": max(map(of_cosine, CUTS))}))
+        if name in MODELS:
+            found = scored(corpus)
+            row = {record.id: at for at, record in enumerate(corpus.records)}
+            left, right = (np.array([row[id] for id in end], np.int64) for end in (found.left, found.right))
+            of_splink = partial(entities_at, corpus, left, right, found.bits)
+            at = {f"{each:g}": of_splink(np.log2(each / (1 - each))) for each in THRESHOLDS}
+            rows.append(_entities_row(name, SPLINK, {**at, "best": max(map(of_splink, range(-10, 31)))}))
+    return rows
+
+
+def _entities_row(corpus: str, contender: str, at: Mapping[str, float]) -> dict[str, object]:
+    shown = "".join(f"{at[each]:9.4f}" if each in at else " " * 9 for each in ("0.5", "0.95", "best"))
+    print(f"{corpus:24}{contender:10}{shown}", flush=True)
+    return {"corpus": corpus, "contender": contender, "f1": at}
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Records matched with Splink: each corpus with the settings of the example that Splink's documentation has of it.
 
+There is no example of RLdata10000; its settings are those of fake_1000, for the columns that it has.
+
 Their columns, blocking rules, comparisons and training are those of the examples of version 5; what is drawn at random
 there has a seed here.  Nothing learns from labels.  Every pair that the blocking rules give is scored, none is dropped.
 """
@@ -167,6 +169,13 @@ def _historical(library: Any) -> list[Any]:
     ]
 
 
+def _rldata(library: Any) -> list[Any]:
+    return [
+        library.ForenameSurnameComparison("first_name", "last_name"),
+        library.DateOfBirthComparison("dob", input_is_string=False),
+    ]
+
+
 def _close(name: str, distance: int) -> str:
     return f"levenshtein(r.{name}::VARCHAR, l.{name}::VARCHAR) <= {distance}"
 
@@ -187,6 +196,21 @@ MODELS = {
         ),
         1e6,
         [("dob",), ("email",), ("first_name", "surname")],
+    ),
+    "rldata10000": Model(
+        {**_same("first_name", "last_name"), "dob": "try_cast(dob as date)"},
+        [("first_name",), ("last_name",), ("dob",)],
+        _rldata,
+        (
+            [
+                f"l.first_name = r.first_name and {_close('dob', 1)}",
+                f"l.last_name = r.last_name and {_close('dob', 1)}",
+                f"l.first_name = r.first_name and {_close('last_name', 2)}",
+            ],
+            0.7,
+        ),
+        1e6,
+        [("dob",), ("first_name", "last_name")],
     ),
     "febrl3": Model(
         _FEBRL,

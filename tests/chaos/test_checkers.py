@@ -3,11 +3,12 @@
 import asyncio
 
 from stream_lsh.config import parse
-from stream_lsh.model import Document
+from stream_lsh.model import About, Document
 from stream_lsh.retention import Horizon
 from tests.chaos.expiry import ExpiryChecker
 from tests.chaos.profiles import PROFILES, RETENTION_MS
 from tests.chaos.records import Decided, RecordChecker, people
+from tests.chaos.stories import first_of_repeats
 from tests.kafka.truth import Pairs
 
 TEXT = "the same story of many words that two outlets print on the same day, number"
@@ -84,3 +85,12 @@ def test_decisions_and_updates_count_for_the_records_that_are_expected() -> None
     apart = [*fed, Decided(match.right, match.left, "different")]
     matches = RecordChecker(CONFIG, CONFIG.pipelines[0], apart)._linker().matches()
     assert (match.left, match.right) not in [(one.left, one.right) for one in matches]
+
+
+def test_a_repetition_of_text_and_metadata_keeps_its_first_event_time() -> None:
+    first = Document("a", "one text", 5, About("title", "wire"))
+    stream = [first, first._replace(time_ms=6), Document("b", "x", 1), first._replace(time_ms=7)]
+    assert first_of_repeats(stream)["a"].time_ms == 5
+    other = first._replace(time_ms=8, about=About("another title", "wire"))
+    assert first_of_repeats([*stream, other])["a"] == other
+    assert first_of_repeats([*stream, first._replace(text=None), first._replace(time_ms=9)])["a"].time_ms == 9
