@@ -36,7 +36,7 @@ _OWN = {"cut": 0.1, "light": 0.15, "heavy": 0.4}
 """The greatest share of sentences of other authors."""
 
 _QUOTE = re.compile(r"^\s*(?:[\w.\-]{0,12}\s?[>|:}]|[-=_*#+~]{3,})")
-_ATTRIBUTION = re.compile(r"(writes|wrote|said|says)\s*[:.]*\s*$|^In article|^In <|@")
+_ATTRIBUTION = re.compile(r"(writes|wrote|sa(?:id|ys))\s*[:.]*\s*$|^In article|^In <|@")
 _REPLY = re.compile(r"^(re:\s*|re\[\d\]:\s*)+", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
@@ -63,7 +63,7 @@ def questions(data: Path, part: int, parts: int = 2) -> list[Question]:
 
 
 def _threads(data: Path) -> dict[str, list[str]]:
-    """What the authors of each thread wrote themselves, by subject."""
+    """The postings of each thread without quotations, by subject."""
     threads = defaultdict[str, list[str]](list)
     for posting in corpora.newsgroup_postings(data):
         text = _own_words(posting["text"])
