@@ -77,6 +77,10 @@ class Frequencies:
 class TokenFrequencies:
     """The number of values with each token; values can be added and removed.
 
+    Attributes:
+        total: the number of values.
+        changes: the number of additions and removals so far, by which a cache detects outdated weights.
+
     Example:
         >>> words = TokenFrequencies()
         >>> words.add({"the", "sea"})
@@ -85,11 +89,12 @@ class TokenFrequencies:
         (2, 1, 2)
     """
 
-    __slots__ = ("_counts", "total")
+    __slots__ = ("_counts", "changes", "total")
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
         self.total = 0
+        self.changes = 0
 
     def add(self, tokens: Iterable[str]) -> None:
         """Count a value with these distinct tokens."""
@@ -97,6 +102,7 @@ class TokenFrequencies:
         for token in tokens:
             counts[token] = counts.get(token, 0) + 1
         self.total += 1
+        self.changes += 1
 
     def remove(self, tokens: Iterable[str]) -> None:
         """Remove a value with these distinct tokens.
@@ -114,6 +120,7 @@ class TokenFrequencies:
             else:
                 del counts[token]
         self.total -= 1
+        self.changes += 1
 
     def count(self, token: str) -> int:
         """The number of values with a token."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from stream_lsh.errors import ConfigError
+from stream_lsh.records.compare.codes import Codes
 from stream_lsh.records.compare.comparator import Comparator
 from stream_lsh.records.compare.dates import Dates
 from stream_lsh.records.compare.edits import edit_distance, jaro_winkler
@@ -53,6 +54,7 @@ _DEFAULT_LEVELS: Mapping[str, Sequence[float]] = {
 _WITHOUT: Mapping[str, Callable[[], Comparator]] = {
     "exact": Exact,
     "date": Dates,
+    "codes": Codes,
     "phone": Phones,
     "person-name": PersonName,
     "phonetic": Phonetic,

@@ -9,7 +9,7 @@ Fienberg, A comparison of string distance metrics for name-matching tasks, 2003.
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log, sqrt
 
@@ -22,6 +22,8 @@ from stream_lsh.records.frequencies import TokenFrequencies
 _STEPS = 256
 _LEAST = 0.1
 """The least factor for rarity, so that values of common tokens only are similar as well."""
+_MOST_VECTORS = 1 << 10
+"""The vectors that are kept for further comparisons with the same value."""
 _EXPANDED = 1 << 22
 """The tokens of pairs in memory at once."""
 
@@ -54,7 +56,9 @@ class TfIdf(OneByOne):
         self._frequencies, self._q = frequencies, q
         self._descending = np.array([-threshold for threshold in thresholds])
         self._cuts = self._descending.tolist()
-        self._weights: tuple[int, dict[tuple[int, int], int]] = (-1, {})
+        self._weights: dict[str | tuple[str, int], int] = {}
+        self._vectors: dict[str, dict[str, int]] = {}
+        self._changes = -1
 
     def level(self, left: str, right: str) -> int:
         """The level of two values."""
@@ -76,18 +80,26 @@ class TfIdf(OneByOne):
         return (self._descending.searchsorted(-similarity, side="left") + 1).astype(np.uint8)
 
     def _vector(self, value: str) -> dict[str, int]:
-        counts = self._frequencies
-        total, weights = self._weights
-        if total != counts.total:
-            weights = {}
-            self._weights = counts.total, weights
-        vector = {}
-        for token, count in tokens_of(value, self._q).items():
-            known = (count, counts.count(token))
-            weight = weights.get(known)
+        """The weight of each token; kept while the frequencies stay the same."""
+        if self._changes != self._frequencies.changes:
+            self._changes = self._frequencies.changes
+            self._weights.clear()
+            self._vectors.clear()
+        vector = self._vectors.get(value)
+        if vector is None:
+            if len(self._vectors) >= _MOST_VECTORS:
+                self._vectors.clear()
+            vector = self._vectors[value] = self._weighted(tokens_of(value, self._q))
+        return vector
+
+    def _weighted(self, tokens: Mapping[str, int]) -> dict[str, int]:
+        vector, weights = {}, self._weights
+        for token, count in tokens.items():
+            weight = weights.get(token if count == 1 else (token, count))
             if weight is None:
-                rarity = max(log((counts.total + 1) / max(1, known[1])), _LEAST)
-                weight = weights[known] = round(_STEPS * (1 + log(count)) * rarity)
+                rarity = max(log((self._frequencies.total + 1) / max(1, self._frequencies.count(token))), _LEAST)
+                weight = round(_STEPS * (1 + log(count)) * rarity)
+                weights[token if count == 1 else (token, count)] = weight
             vector[token] = weight
         return vector
 

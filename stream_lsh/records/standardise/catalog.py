@@ -8,6 +8,7 @@ from stream_lsh.errors import MalformedMessage
 from stream_lsh.records.model import SEVERAL
 from stream_lsh.records.standardise.address import address
 from stream_lsh.records.standardise.characters import LONGEST, fold, fold_words
+from stream_lsh.records.standardise.codes import codes
 from stream_lsh.records.standardise.contacts import email, identifier, phone, postcode
 from stream_lsh.records.standardise.date import date
 from stream_lsh.records.standardise.location import location
@@ -33,6 +34,7 @@ TYPES: Mapping[str, Standardise] = {
     "email": email,
     "postcode": postcode,
     "identifier": identifier,
+    "codes": codes,
     "text": partial(fold_words, longest=LONGEST_TEXT),
     "number": number,
     "price": price,

@@ -35,6 +35,7 @@ VALUES = st.text("abc de12-", min_size=1, max_size=12).map(str.strip).filter(boo
         "2 $",
         "12.5 gb",
         "1 x 2 m",
+        "12 sx100",
         "bob",
         "robert",
     ]
@@ -85,6 +86,12 @@ LEVELS = {"number": (0.1, 0.5), "distance": (10.0, 50.0)}
         ("measure", (), "0.1 x 0.2 m", "0.1 m", 5),
         ("measure", (), "0.1 x 0.2 m", "20 x 10", 2),
         ("measure", (), "2 gb", "small", 5),
+        ("codes", (), "am53 5", "5 am53bk", 1),
+        ("codes", (), "lx350h 33", "45 pslx350h", 2),
+        ("codes", (), "2 750", "750", 3),
+        ("codes", (), "2 750", "3 750", 4),
+        ("codes", (), "2", "3", 5),
+        ("codes", (), "350", "1350", 5),  # a number is not the end of another number
         ("exact", (), "vic", "nsw", 1),
         ("phonetic", (), "robert", "rupert", 1),
         ("phone", (), "7029191300", "17029191300", 1),
@@ -210,6 +217,18 @@ def test_words_that_many_have_weigh_less() -> None:
     tfidf = comparator("tfidf", (0.8, 0.2), frequencies)
     assert tfidf.level("the word1", "word1") == 1
     assert tfidf.level("the word1", "the word2") == 3
+
+
+def test_weights_of_words_follow_a_replaced_value() -> None:
+    frequencies = TokenFrequencies()
+    for number in range(100):
+        frequencies.add(["the", f"word{number}"])
+    tfidf = comparator("tfidf", (0.8, 0.2), frequencies)
+    assert tfidf.level("the word1", "the word2") == 3
+    for number in range(100):  # the total stays the same
+        frequencies.remove(["the", f"word{number}"])
+        frequencies.add(["a", f"word{number}"])
+    assert tfidf.level("the word1", "the word2") == 2
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=20), st.lists(st.sampled_from("abc"), max_size=20))

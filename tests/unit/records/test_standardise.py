@@ -42,7 +42,9 @@ def test_a_value_of_ten_thousand_characters_is_cut(type: str, text: str) -> None
     assert len(standardiser(type)(text)) <= LONGEST_TEXT
 
 
-@pytest.mark.parametrize("type", sorted(TYPES.keys() - {"number", "price", "measure", "location", "date", "phone"}))
+@pytest.mark.parametrize(
+    "type", sorted(TYPES.keys() - {"number", "price", "measure", "codes", "location", "date", "phone"})
+)
 @pytest.mark.parametrize("text", ["王杰", "ВАСИЛЬЕВ", "គឹម តារា", "فيصل صديقي", "Ångström"])
 def test_scripts_other_than_latin_are_kept(type: str, text: str) -> None:
     found = standardiser(type)(text)
@@ -105,6 +107,21 @@ def test_dates_in_the_usual_orders_and_those_that_do_not_exist(text: str, order:
 )
 def test_prices_have_an_amount_and_a_currency(text: str, expected: str) -> None:
     assert TYPES["price"](text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Sony Turntable - PSLX350H", "pslx350h"),
+        ("Windows 98 2nd Edition, version 2.0", "0 2 2nd 98"),
+        ("Photoshop Elements VI", "6"),
+        ("I, Robot X", ""),
+        ("vol. 007", "7"),
+        ("Office", ""),
+    ],
+)
+def test_codes_are_the_tokens_with_a_digit(text: str, expected: str) -> None:
+    assert TYPES["codes"](text) == expected
 
 
 @pytest.mark.parametrize(
