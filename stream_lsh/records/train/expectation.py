@@ -21,6 +21,7 @@ import numpy as np
 
 from stream_lsh.arrays import F64, U8
 from stream_lsh.records.compare.comparator import MISSING
+from stream_lsh.records.train.discount import discounted
 from stream_lsh.records.train.patterns import Patterns
 
 ROUNDS = 200
@@ -68,6 +69,7 @@ class Evidence(NamedTuple):
         comparable: the number of comparable pairs, candidates and others.
         records: their number.
         beyond: the number of matches that are no candidates.
+        shares: of each comparison, the factor of its weights (`discount`); empty: 1.
     """
 
     candidates: Patterns
@@ -78,6 +80,7 @@ class Evidence(NamedTuple):
     comparable: int
     records: int
     beyond: float = 0.0
+    shares: Sequence[float] = ()
 
 
 def others_of(candidates: Patterns, random: Patterns, factor: float, sizes: Sequence[int]) -> list[F64]:
@@ -103,6 +106,7 @@ def learn(evidence: Evidence, start: Sequence[F64]) -> Learned:
     """
     candidates, comparable = evidence.candidates, max(1, evidence.comparable)
     m = [np.array(left, np.float64) for left in start]
+    shares = evidence.shares or [1.0] * len(m)
     labelled = float(candidates.counts[evidence.least >= 1].sum())
     before = [max(_LEAST_BEFORE, BEFORE - labelled) * left for left in m]
     few = [others + _FEW for others in evidence.others]
@@ -114,7 +118,8 @@ def learn(evidence: Evidence, start: Sequence[F64]) -> Learned:
         rounds += 1
         # Matches without a label are fewer than all matches, so their odds are lower.
         left = 1 - labelled / max(labelled + 1, float(weights.sum()) + evidence.beyond)
-        posterior = _posterior(candidates, m, u, prior, evidence.bits + np.log2(left))
+        logits = np.log(prior / (1 - prior)) + np.log(2) * evidence.bits + np.log(left)
+        posterior = _posterior(candidates, m, u, shares, logits)
         posterior = np.clip(posterior, evidence.least, evidence.most)
         weights = candidates.counts * posterior
         new_m = normed(counts_of(candidates.levels, weights, before))
@@ -123,6 +128,8 @@ def learn(evidence: Evidence, start: Sequence[F64]) -> Learned:
         change = max(np.abs(left - right).max() for left, right in zip([*new_m, *new_u], [*m, *u], strict=True))
         m, u = new_m, new_u
     m = [pooled(left, right) * right for left, right in zip(m, u, strict=True)]
+    pairs = [discounted(left, right, share) for left, right, share in zip(m, u, shares, strict=True)]
+    m, u = [left for left, _ in pairs], [right for _, right in pairs]
     expected = float(weights.sum()) + evidence.beyond
     return Learned(m, u, prior, expected, rounds, known_of(candidates.levels, weights))
 
@@ -149,12 +156,12 @@ def pooled(m: F64, u: F64) -> F64:
     return np.concatenate([np.full(int(size), left / right if right else np.inf) for left, right, size in blocks])
 
 
-def _posterior(patterns: Patterns, m: Sequence[F64], u: Sequence[F64], share: float, bits: F64) -> F64:
-    """The probability of a match of each pattern."""
-    logits = np.full(len(patterns.levels), np.log(share / (1 - share))) + bits * np.log(2)
-    for at, (left, right) in enumerate(zip(m, u, strict=True)):
+def _posterior(patterns: Patterns, m: Sequence[F64], u: Sequence[F64], shares: Sequence[float], logits: F64) -> F64:
+    """The probability of a match of each pattern; `logits` is its evidence beside the levels, float64[p]."""
+    logits = logits.copy()
+    for at, (left, right, share) in enumerate(zip(m, u, shares, strict=True)):
         table = np.zeros(MISSING + 1)
-        table[: left.size] = np.log(pooled(left, right))
+        table[: left.size] = share * np.log(pooled(left, right))
         logits += table[patterns.levels[:, at]]
     posterior: F64 = 1 / (1 + np.exp(-np.clip(logits, -700, 700)))
     return posterior

@@ -15,6 +15,7 @@ from stream_lsh.records.model import Column
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.score import Scorer
 from stream_lsh.records.train.agreement import EXPECTED_SHARE, IDENTIFYING_SHARE, Agreement, agreement
+from stream_lsh.records.train.discount import TEXTS, shares_of
 from stream_lsh.records.train.doubts import Numbers, doubts_of
 from stream_lsh.records.train.expectation import (
     ROUNDS,
@@ -136,7 +137,8 @@ def trained(
     random = patterns_of(scorer.levels(columns, left, right))
     left, right = _candidates(keys, blocker, sources, profile.link, [labels, different])
     known, refused = (_among((left, right), pairs, len(keys)) for pairs in (labels, different))
-    candidates = _Candidates(scorer, columns, left, right, scorer.levels(columns, left, right), known, refused)
+    shares = _shares(profile, columns, scorer)
+    candidates = _Candidates(scorer, columns, left, right, scorer.levels(columns, left, right), known, refused, shares)
     comparable = comparable_pairs(len(keys), sources, profile.link)
     agreed = agreement(
         patterns_of(candidates.levels), random, comparable, len(keys), _expected_shares(profile, columns, scorer)
@@ -185,6 +187,12 @@ def _expected_shares(profile: Profile, columns: Sequence[Column], scorer: Scorer
     ]
 
 
+def _shares(profile: Profile, columns: Sequence[Column], scorer: Scorer) -> list[float]:
+    """The factor of the weights of each comparison."""
+    filled = [float((columns[place].codes >= 0).mean()) for place in scorer.places]
+    return shares_of([comparison.comparator in TEXTS for comparison in profile.comparisons], filled)
+
+
 def _counted(profile: Profile, columns: Sequence[Column]) -> Scorer:
     """A scorer that has counted the values of all records."""
     scorer = Scorer(profile)
@@ -221,6 +229,7 @@ class _Candidates:
     Attributes:
         known: whether each pair is labelled as a match.
         refused: whether each pair is labelled as a non-match.
+        shares: of each comparison, the factor of its weights.
     """
 
     scorer: Scorer
@@ -230,6 +239,7 @@ class _Candidates:
     levels: U8
     known: Bools
     refused: Bools
+    shares: Sequence[float]
 
     @property
     def _sizes(self) -> list[int]:
@@ -272,6 +282,7 @@ class _Candidates:
             comparable,
             self.columns[0].codes.size,
             agreed.beyond,
+            self.shares,
         )
         return learn(evidence, [_start(size) for size in self._sizes])
 

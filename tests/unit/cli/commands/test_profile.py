@@ -112,11 +112,11 @@ def test_a_profile_that_has_learned_is_shown_with_what_it_learned(
     assert main(["profile", "show", str(path)]) == 0
     out, err = capfd.readouterr()
     assert out == path.read_text()
-    assert err.splitlines()[1].split() == ["title", "(qgram-jaccard)", "equal", "0.5000", "0.1250", "+2.00"]
+    assert err.splitlines()[1].split() == ["title", "(qgram-cosine)", "equal", "0.5000", "0.1250", "+2.00"]
     assert len(err.splitlines()) == 1 + sum(sizes)
     assert main(["profile", "check", str(path), "people"]) == 0
     first, second = capfd.readouterr().out.splitlines()
-    assert first.startswith(f"{path}: bibliography: 4 fields, 4 comparisons, 2 rules, 1 blocks by LSH; it has weights")
+    assert first.startswith(f"{path}: bibliography: 6 fields, 6 comparisons, 2 rules, 1 blocks by LSH; it has weights")
     assert second.startswith("people: people: 17 fields, ")
     assert "it has no weights yet" in second
 
