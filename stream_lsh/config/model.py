@@ -80,7 +80,8 @@ class PipelineConfig(TopicNames):
         default=0,
         metadata=key(
             whole(0, (1 << 48) - 1),
-            "the maximum number of documents kept, the newest ones, whatever the retention; 0: all",
+            "the maximum number of documents kept of each partition of the source, the newest ones, whatever the "
+            "retention; 0: all",
         ),
     )
     max_candidates: int = field(

@@ -6,10 +6,12 @@ started it, and is found again by the pid file in its folder, so that commands, 
 
     FOLDER/server.properties   written at every start      FOLDER/pid          while it runs
     FOLDER/data/               topics; survives a kill     FOLDER/broker.log   appended
+    FOLDER/lock                held during a start
 """
 
 import base64
 import contextlib
+import fcntl
 import os
 import re
 import shutil
@@ -129,13 +131,28 @@ class MavenBroker(Broker):
             ConfigError: the broker of this folder runs at another port, the port is taken, Java or Maven is missing, or
                 Kafka does not start.
         """
-        if self.pid is not None:
-            if self._port != (port := self._last_port()):
-                raise ConfigError(
-                    f"got the port {self._port}, but the broker of {self._folder} runs at port {port}: stop it first, "
-                    "or choose another folder"
-                )
-            return
+        if not self._folder.is_dir():
+            self._require()  # a start that cannot succeed creates no folder
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with (self._folder / "lock").open("w") as lock:
+            # Of two starts within moments, the second one waits until the first one has the broker running.
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not self._runs():
+                self._start(report)
+
+    def _runs(self) -> bool:
+        """Whether the broker of this folder runs; raises ConfigError if it does at another port."""
+        if self.pid is None:
+            return False
+        if self._port != (port := self._last_port()):
+            raise ConfigError(
+                f"got the port {self._port}, but the broker of {self._folder} runs at port {port}: stop it first, "
+                "or choose another folder"
+            )
+        return True
+
+    def _require(self) -> None:
+        """Raise ConfigError if a port is taken, or Java or Maven is missing."""
         deadline = time.monotonic() + _RELEASE_SECONDS
         for port in (self._port, self._port + 1):
             while _is_taken(port):
@@ -149,7 +166,9 @@ class MavenBroker(Broker):
         missing = missing_for_maven()
         if missing:
             raise ConfigError(f"cannot run Kafka from its jars: install {', '.join(missing)}")
-        self._folder.mkdir(parents=True, exist_ok=True)
+
+    def _start(self, report: Callable[[str], object]) -> None:
+        self._require()
         resources = files(__package__) / "kafka"
         if not _complete(self._jars):
             report(f"downloading Kafka {KAFKA_VERSION} (43 MB) to {self._jars}")

@@ -23,7 +23,7 @@ from stream_lsh.retention import BEGINNING_MS
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import decode_bands, decode_candidates, decode_edges, decode_verifications
 from stream_lsh.worker.clients.health import NOTE, OK, WRONG, Finding, read_partitions, read_topics
-from stream_lsh.worker.clients.topic_reader import admin_of, bounds, committed_offsets, newest, partitions_of, records
+from stream_lsh.worker.clients.topic_reader import admin_of, bounds, described_offsets, newest, partitions_of, records
 from stream_lsh.worker.engine.topics.required import FoundTopic, find_topics
 from stream_lsh.worker.security import unreachable
 
@@ -148,7 +148,7 @@ async def _audited(config: Config, pipeline: PipelineConfig) -> AsyncIterator[tu
     async with admin_of(config.kafka) as admin:
         results = [pipeline.matches_topic, pipeline.members_topic]
         topics, _ = await find_topics(admin, [*read_topics(pipeline), *results])
-        offsets = await committed_offsets(admin, config.worker.app_id, read_partitions(pipeline, topics))
+        offsets = await described_offsets(admin, config.worker.app_id, read_partitions(pipeline, topics))
     if offsets is None or not {*pipeline.sources, *results} <= topics.keys():
         yield NOTE, "nothing to audit: no worker has run yet"
         return

@@ -17,7 +17,7 @@ from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.errors import ConfigError, DoubtError, StateError
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.manifest import Manifest
-from stream_lsh.worker.clients.topic_reader import admin_of, bounds, committed_offsets, partitions_of
+from stream_lsh.worker.clients.topic_reader import admin_of, bounds, described_offsets, partitions_of
 from stream_lsh.worker.engine.rights import RIGHTS
 from stream_lsh.worker.engine.topics.ids import topic_ids
 from stream_lsh.worker.engine.topics.required import FoundTopic, TopicSpec, find_topics, topic_problems
@@ -81,7 +81,11 @@ async def _findings(config: Config, pipelines: Sequence[PipelineConfig], file: s
                 NOTE, "settings of topics", "not checked: the broker does not describe them, as an embedded one"
             )
         read = [tp for pipeline in pipelines for tp in read_partitions(pipeline, existing)]
-        offsets = await committed_offsets(admin, config.worker.app_id, read)
+        try:
+            offsets = await described_offsets(admin, config.worker.app_id, read)
+        except ConfigError as error:
+            yield Finding(WRONG, f"group {config.worker.app_id}", str(error))
+            return
         sources = [tp for tp in read if any(tp.topic in pipeline.sources for pipeline in pipelines)]
         waiting = 0 if offsets is None else _lag(sources, offsets, *await bounds(config.kafka, sources))
         yield await _group(admin, config.worker.app_id, offsets, waiting)

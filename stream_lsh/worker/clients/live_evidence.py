@@ -17,7 +17,7 @@ from stream_lsh.worker.clients.audit import (
     read_source,
 )
 from stream_lsh.worker.clients.health import read_partitions, read_topics
-from stream_lsh.worker.clients.topic_reader import admin_of, committed_offsets
+from stream_lsh.worker.clients.topic_reader import admin_of, described_offsets
 from stream_lsh.worker.engine.topics.required import find_topics
 from stream_lsh.worker.security import unreachable
 
@@ -64,7 +64,7 @@ async def _evidence(config: Config, pipeline: PipelineConfig, ids: tuple[str, st
     results = [pipeline.matches_topic, pipeline.members_topic]
     async with admin_of(config.kafka) as admin:
         topics, _ = await find_topics(admin, [*read_topics(pipeline), *results])
-        offsets = await committed_offsets(admin, config.worker.app_id, read_partitions(pipeline, topics))
+        offsets = await described_offsets(admin, config.worker.app_id, read_partitions(pipeline, topics))
     missing = [name for name in [*pipeline.sources, *results] if name not in topics]
     if missing:
         raise ConfigError(

@@ -10,6 +10,7 @@ from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 from aiokafka.errors import (  # type: ignore[import-untyped]
     KafkaError,
     MessageSizeTooLargeError,
+    TopicAuthorizationFailedError,
     UnknownTopicOrPartitionError,
 )
 
@@ -18,12 +19,15 @@ from stream_lsh.config.model import PipelineConfig
 from stream_lsh.errors import ConfigError, UnusableDocument
 from stream_lsh.model import Document
 from stream_lsh.worker.clients.topic_reader import admin_of
+from stream_lsh.worker.engine.rights import drop_line_of_refusal, write_refused
 from stream_lsh.worker.engine.topics.limits import TopicLimits
 from stream_lsh.worker.engine.topics.required import find_topics
 from stream_lsh.worker.security import client_security, unreachable
 
 _LINGER_MS = 5
 _UNDER_WAY = 2_000
+_APPEAR_SECONDS = 8.0
+"""The wait for a missing source, which a worker or the broker may be creating."""
 
 
 class Feeder:
@@ -57,6 +61,7 @@ class Feeder:
         return self._pipeline.max_message_bytes + 65_536
 
     async def __aenter__(self) -> Self:
+        drop_line_of_refusal()
         self._limits.set(await self._topic_limit())
         self._producer = AIOKafkaProducer(
             bootstrap_servers=list(self._kafka.brokers),
@@ -67,11 +72,30 @@ class Feeder:
         )
         try:
             await self._producer.start()
+            await self._wait_for_topic()
+        except (ConfigError, asyncio.CancelledError):
+            await self._producer.stop()
+            raise
         except KafkaError as error:
             await self._producer.stop()
             raise unreachable(self._kafka, error) from error
         self._started = time.monotonic()
         return self
+
+    async def _wait_for_topic(self) -> None:
+        """Wait until the source exists; the client itself would wait for 40 s at the first message."""
+        topic = self._pipeline.source
+        try:
+            async with asyncio.timeout(_APPEAR_SECONDS):
+                await self._producer.partitions_for(topic)
+        except (TimeoutError, UnknownTopicOrPartitionError) as error:
+            raise self._missing() from error
+        except TopicAuthorizationFailedError as error:
+            raise write_refused(topic) from error
+
+    def _missing(self) -> ConfigError:
+        advice = "create it" if self._pipeline.rekey else "a worker creates it when it starts"
+        return ConfigError(f"{self._pipeline.source}: the topic does not exist; {advice}")
 
     async def _topic_limit(self) -> dict[str, int]:
         """The limit of the source; empty where the broker does not report it, or denies the request."""
@@ -92,7 +116,8 @@ class Feeder:
         """Send keys with their values, at most `rate` a second; `rejected` gets those that are too large.
 
         Raises:
-            ConfigError: there is no such topic -> start a worker first, or create it.
+            ConfigError: there is no such topic -> start a worker first, or create it; the user may not write to it ->
+                grant the right Write.
             DoubtError: a broker does not answer, or refuses a message -> send the missing ones again.
         """
         topic = self._pipeline.source
@@ -105,8 +130,9 @@ class Feeder:
             try:
                 self._deliveries.append((key, len(value or b""), await self._producer.send(topic, value, key=key)))
             except UnknownTopicOrPartitionError as error:
-                advice = "create it" if self._pipeline.rekey else "a worker creates it when it starts"
-                raise ConfigError(f"{topic}: the topic does not exist; {advice}") from error
+                raise self._missing() from error
+            except TopicAuthorizationFailedError as error:
+                raise write_refused(topic) from error
             except KafkaError as error:
                 raise unreachable(self._kafka, error) from error
             self.sent += 1
@@ -122,6 +148,9 @@ class Feeder:
             except MessageSizeTooLargeError:
                 self.sent -= 1
                 self._reject(key, f"got {size} bytes, more than the topic takes")
+            except TopicAuthorizationFailedError as error:
+                self.sent -= 1
+                raise write_refused(self._pipeline.source) from error
             except KafkaError as error:
                 raise unreachable(self._kafka, error) from error
 

@@ -10,13 +10,17 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer  # type: ignore[import-untyped]
 from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
-from aiokafka.errors import IncompatibleBrokerVersion, KafkaError  # type: ignore[import-untyped]
+from aiokafka.errors import (  # type: ignore[import-untyped]
+    GroupAuthorizationFailedError,
+    IncompatibleBrokerVersion,
+    KafkaError,
+)
 from faust.types import TP
 
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.errors import DoubtError
 from stream_lsh.worker.engine.admin import ANSWER_MS
-from stream_lsh.worker.engine.rights import naming_rights
+from stream_lsh.worker.engine.rights import group_refused, naming_rights
 from stream_lsh.worker.security import client_security, unreachable
 
 _WAIT_MS = 200
@@ -117,6 +121,27 @@ def partitions_of(topic: str, count: int) -> list[TP]:
 
 def _named(partitions: Iterable[TP]) -> str:
     return ", ".join(f"{tp.topic}[{tp.partition}]" for tp in sorted(partitions))
+
+
+async def described_offsets(admin: Any, group: str, partitions: Collection[TP]) -> dict[TP, int] | None:
+    """`committed_offsets` of a user who may describe the group.
+
+    A broker leaves a group out of its list if the user may not describe it, as if no worker had run.
+
+    Raises:
+        ConfigError: the user lacks the right Describe on the group -> grant it.
+    """
+    offsets = await committed_offsets(admin, group, partitions)
+    if offsets is None:
+        try:
+            (response,) = await admin.describe_consumer_groups([group])
+        except IncompatibleBrokerVersion:
+            return None
+        except GroupAuthorizationFailedError as error:
+            raise group_refused(group, "Describe") from error
+        if response.groups[0][0] == GroupAuthorizationFailedError.errno:
+            raise group_refused(group, "Describe")
+    return offsets
 
 
 async def committed_offsets(admin: Any, group: str, partitions: Collection[TP] = ()) -> dict[TP, int] | None:

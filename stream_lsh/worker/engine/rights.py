@@ -18,11 +18,24 @@ RIGHTS = "see `Rights` in docs/operations/topics-and-rights.md"
 
 
 _fetcher_log = logging.getLogger("aiokafka.consumer.fetcher")
+_cluster_log = logging.getLogger("aiokafka.cluster")
 
 
-def group_refused(group: str) -> ConfigError:
-    """The error of a worker that may not join its consumer group."""
-    return ConfigError(f"the broker refuses the consumer group {group}: this user lacks the right Read on it: {RIGHTS}")
+def group_refused(group: str, right: str = "Read") -> ConfigError:
+    """The error of a worker that may not join its consumer group, or of a client that may not describe it."""
+    return ConfigError(
+        f"the broker refuses the consumer group {group}: this user lacks the right {right} on it: {RIGHTS}"
+    )
+
+
+def drop_line_of_refusal() -> None:
+    """Drop the client's own line about a topic that is refused to a producer; the error names the right."""
+    _cluster_log.addFilter(_is_no_refused_topic)  # adds it once
+
+
+def write_refused(topic: str) -> ConfigError:
+    """The error of a producer that may not write to a topic."""
+    return ConfigError(f"{topic}: the broker refuses to write to it: this user lacks the right Write on it: {RIGHTS}")
 
 
 def as_refusal(error: BaseException, group: str = "") -> ConfigError | None:
@@ -56,6 +69,10 @@ def naming_rights(group: str = "") -> Iterator[None]:
 
 def _is_no_refusal(record: logging.LogRecord) -> bool:
     return not str(record.msg).startswith("Not authorized to read")
+
+
+def _is_no_refused_topic(record: logging.LogRecord) -> bool:
+    return "is not authorized for this client" not in str(record.msg)
 
 
 def _resources(error: BaseException) -> str:

@@ -179,5 +179,39 @@ def test_tail_without_read_ends_with_the_name_of_the_topic(
     assert one_line(tail.stderr).startswith(f"stream-lsh: {name}-p-matches: the broker refuses to read it")
 
 
+@pytest.mark.parametrize("operations", [(), (DESCRIBE,)], ids=["no right", "Describe only"])
+def test_feed_without_write_ends_with_the_name_of_the_topic(
+    operations: tuple[Any, ...], authorizing: AuthorizingBroker, name: str, tmp_path: Path
+) -> None:
+    config = configured(authorizing, name, 1)
+    source = config.pipelines[0].source
+    asyncio.run(make_topics(authorizing.address, source))
+    authorizing.grant(TOPIC, source, READ, user="other")
+    authorizing.grant(TOPIC, source, *operations)
+    document = tmp_path / "a.txt"
+    document.write_text("some text")
+    fed = ended(config, tmp_path, "feed", "--quiet", str(document))
+    assert fed.returncode == 2
+    assert fed.stderr == (
+        f"stream-lsh: {source}: the broker refuses to write to it: this user lacks the right Write on it: see `Rights` "
+        "in docs/operations/topics-and-rights.md\n"
+    )
+
+
+def test_a_check_without_describe_on_the_group_is_one_wrong_line(
+    authorizing: AuthorizingBroker, name: str, tmp_path: Path
+) -> None:
+    config = configured(authorizing, name, 1)
+    asyncio.run(make_topics(authorizing.address, config.pipelines[0].source))
+    authorizing.grant(GROUP, name, READ, user="other")
+    check = ended(config, tmp_path, "check")
+    assert (check.returncode, check.stderr) == (2, "")
+    (line,) = [line for line in check.stdout.splitlines() if line.startswith("wrong")]
+    assert line == (
+        f"wrong group {name}: the broker refuses the consumer group {name}: this user lacks the right Describe on it: "
+        "see `Rights` in docs/operations/topics-and-rights.md"
+    )
+
+
 async def put_one(broker: AuthorizingBroker, topic: str) -> None:
     await put(broker, topic, twins(0))

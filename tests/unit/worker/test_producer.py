@@ -6,7 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError  # type: ignore[import-untyped]
+from aiokafka.errors import (  # type: ignore[import-untyped]
+    KafkaError,
+    TopicAuthorizationFailedError,
+    UnknownTopicOrPartitionError,
+)
 
 from stream_lsh.config import parse
 from stream_lsh.errors import ConfigError, UnusableDocument
@@ -107,10 +111,48 @@ class ProducerWithoutTopic:
     async def stop(self) -> None:
         pass
 
-    async def send(self, topic: str, value: bytes | None, key: bytes) -> None:
+    async def partitions_for(self, topic: str) -> set[int]:
+        return {0}
+
+    async def send(self, topic: str, value: bytes | None, key: bytes) -> Any:
         raise UnknownTopicOrPartitionError
 
 
+class WaitingProducer(ProducerWithoutTopic):
+    """A client that waits for a topic that does not appear, as aiokafka does for 40 s."""
+
+    async def partitions_for(self, topic: str) -> set[int]:
+        await asyncio.sleep(40)
+        raise UnknownTopicOrPartitionError
+
+
+class RefusedProducer(ProducerWithoutTopic):
+    """A client of a user who may describe the topic, but not write to it."""
+
+    async def send(self, topic: str, value: bytes | None, key: bytes) -> Any:
+        refused = asyncio.get_running_loop().create_future()
+        refused.set_exception(TopicAuthorizationFailedError(topic))
+        return refused
+
+
+class HiddenTopicProducer(ProducerWithoutTopic):
+    """A client of a user without any right on the topic."""
+
+    async def partitions_for(self, topic: str) -> set[int]:
+        raise TopicAuthorizationFailedError(topic)
+
+
+def no_admin(kafka: object) -> None:
+    raise KafkaError
+
+
+async def fed(keys: str) -> None:
+    config = parse(f"[[pipeline]]\n{keys}", "c.toml", {})
+    async with producer.Feeder(config.kafka, config.pipelines[0]) as feeder:
+        await feeder.send([Document("a", "text", 0)])
+
+
+@pytest.mark.parametrize("client", [ProducerWithoutTopic, WaitingProducer])
 @pytest.mark.parametrize(
     ("keys", "problem"),
     [
@@ -118,16 +160,21 @@ class ProducerWithoutTopic:
         ('source = ["news"]\nrekey = true', "news: the topic does not exist; create it"),
     ],
 )
-def test_a_source_that_does_not_exist_is_named(monkeypatch: pytest.MonkeyPatch, keys: str, problem: str) -> None:
-    def no_admin(kafka: object) -> None:
-        raise KafkaError
-
-    async def fed() -> None:
-        config = parse(f"[[pipeline]]\n{keys}", "c.toml", {})
-        async with producer.Feeder(config.kafka, config.pipelines[0]) as feeder:
-            await feeder.send([Document("a", "text", 0)])
-
+def test_a_source_that_does_not_exist_is_named(
+    monkeypatch: pytest.MonkeyPatch, keys: str, problem: str, client: type[ProducerWithoutTopic]
+) -> None:
     monkeypatch.setattr(producer, "admin_of", no_admin)
-    monkeypatch.setattr(producer, "AIOKafkaProducer", ProducerWithoutTopic)
+    monkeypatch.setattr(producer, "AIOKafkaProducer", client)
+    monkeypatch.setattr(producer, "_APPEAR_SECONDS", 0.1)
     with pytest.raises(ConfigError, match=problem):
-        asyncio.run(fed())
+        asyncio.run(asyncio.wait_for(fed(keys), 10))
+
+
+@pytest.mark.parametrize("client", [RefusedProducer, HiddenTopicProducer])
+def test_a_source_that_the_user_may_not_write_to_is_named_with_the_right(
+    monkeypatch: pytest.MonkeyPatch, client: type[ProducerWithoutTopic]
+) -> None:
+    monkeypatch.setattr(producer, "admin_of", no_admin)
+    monkeypatch.setattr(producer, "AIOKafkaProducer", client)
+    with pytest.raises(ConfigError, match="news: the broker refuses to write to it: this user lacks the right Write"):
+        asyncio.run(fed('source = "news"'))

@@ -2,11 +2,14 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from stream_lsh.worker.brokers import MavenBroker, maven
 from tests.unit.cli.runs import ran
 
 
@@ -35,3 +38,36 @@ def test_another_port_for_the_running_broker_of_a_folder_is_rejected(running: Pa
     run = ran("broker", "start", "--data", running, "--port", "19555")
     assert (run.returncode, run.stdout) == (2, b"")
     assert f"the broker of {running} runs at port 9092: stop it first" in run.stderr.decode()
+
+
+def test_of_two_starts_within_moments_the_second_one_finds_the_broker_of_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, launched = tmp_path / "broker", list["subprocess.Popen[bytes]"]()
+
+    class StandIn(MavenBroker):
+        """A broker whose process sleeps; it has its process id late, as while Java formats the data folder."""
+
+        def _format(self) -> None:
+            time.sleep(0.5)
+
+        def _launch(self) -> None:
+            command = [sys.executable, "-c", "import time; print(flush=True); time.sleep(60)", str(self._folder)]
+            process = subprocess.Popen(command, stdout=subprocess.PIPE)  # noqa: S603
+            launched.append(process)
+            assert process.stdout is not None
+            process.stdout.readline()
+            (self._folder / "pid").write_text(str(process.pid))
+
+    monkeypatch.setattr(maven, "missing_for_maven", list)
+    monkeypatch.setattr(maven, "_complete", lambda _: True)
+    port = maven.free_port()
+    brokers = [StandIn(folder, port) for _ in range(2)]
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda broker: broker.start(), brokers))
+        assert [process.pid for process in launched] == [brokers[0].pid] == [brokers[1].pid]
+    finally:
+        for process in launched:
+            process.kill()
+            process.communicate()
