@@ -17,13 +17,15 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.shingled.scheme import ShingledTexts
 from stream_lsh.measure.uncommon import Sharing, sharing
 from stream_lsh.model import Document
-from stream_lsh.text.passages.copied import Copied
+from stream_lsh.text.passages.copied import Copied, TracedText
 from stream_lsh.wire.arguments import validate_document
 
 LEAST_SHARED = 4
 """Shingles; texts of one subject share fewer by chance, however short they are."""
 MOST_HOLDERS = 10
 """Texts that may share something that still counts; more, and it is a menu, a licence, a saying."""
+_RECENT_SHINGLES = 1 << 22
+"""Of the texts whose shingles and their places are kept for further pairs; 32 bytes each."""
 _CHANCE = 3
 _CHANCE_SHARE = 0.035
 """By chance, texts of one subject share fewer shingles than `_CHANCE` and this share of the shorter text."""
@@ -139,6 +141,8 @@ class PartialCopies:
         self._shingled = ShingledTexts(shingles, normalise=normalise, seed=seed)
         self._texts: dict[str, str] = {}
         self._sources: set[str] = set()
+        self._recent: dict[str, TracedText] = {}
+        self._recent_shingles = 0
         self._common: _Common | None = None  # None: something was added since they were counted
 
     def add(self, id: str, text: str, *, source: bool = False) -> None:
@@ -154,12 +158,14 @@ class PartialCopies:
         """
         validate_document(Document(id, text))
         self._texts[id] = text
+        self._forget(id)
         (self._sources.add if source else self._sources.discard)(id)
         self._common = None
 
     def remove(self, id: str) -> bool:
         """Remove a text; returns whether the id was present."""
         self._sources.discard(id)
+        self._forget(id)
         self._common = None
         return self._texts.pop(id, None) is not None
 
@@ -259,4 +265,18 @@ class PartialCopies:
         """
         common = self._counted()
         ignored = common.with_source if {pair.left, pair.right} & self._sources else common.texts
-        return self._shingled.copied(self._texts[pair.left], self._texts[pair.right], ignored, least_words)
+        return self._shingled.copied(self._traced(pair.left), self._traced(pair.right), ignored, least_words)
+
+    def _traced(self, id: str) -> TracedText:
+        """The shingles of a text with their places; recent ones are kept, as a text often is in several pairs."""
+        traced = self._recent.get(id)
+        if traced is None:
+            traced = self._recent[id] = self._shingled.traced(self._texts[id])
+            self._recent_shingles += traced.hashes.size
+            while self._recent_shingles > _RECENT_SHINGLES and len(self._recent) > 1:
+                self._forget(next(iter(self._recent)))
+        return traced
+
+    def _forget(self, id: str) -> None:
+        traced = self._recent.pop(id, None)
+        self._recent_shingles -= traced.hashes.size if traced else 0

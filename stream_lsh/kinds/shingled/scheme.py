@@ -23,7 +23,7 @@ from stream_lsh.text.catalog import shingler
 from stream_lsh.text.digest import bag_digest
 from stream_lsh.text.hashing.groups import groups
 from stream_lsh.text.normalise import UNICODE_VERSION, Normaliser
-from stream_lsh.text.passages.copied import Copied, copied_passages
+from stream_lsh.text.passages.copied import Copied, TracedText, passages_between, traced_text
 from stream_lsh.text.passages.shared import Passage, passages
 from stream_lsh.text.shingles import Shingler, Shingles
 
@@ -96,9 +96,13 @@ class ShingledTexts(SchemeDefaults):
         """The passages of a text that these shingles cover, ascending and each once, and the gaps between them."""
         return passages(text, self._normaliser.forms, self._shingler, shared)
 
-    def copied(self, left: str, right: str, common: U64, least_units: int = 1) -> list[Copied]:
+    def traced(self, text: str) -> TracedText:
+        """The shingles of a text with their places, for `copied`."""
+        return traced_text(text, self._normaliser.forms, self._shingler)
+
+    def copied(self, left: TracedText, right: TracedText, common: U64, least_units: int = 1) -> list[Copied]:
         """The passages that two texts share, with both places; `common` shingles, ascending, are ignored."""
-        return copied_passages(left, right, self._normaliser.forms, self._shingler, common, least_units=least_units)
+        return passages_between(left, right, self._shingler.k, common, least_units=least_units)
 
 
 class TextScheme(BandedScheme, ShingledTexts):

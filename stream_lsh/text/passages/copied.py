@@ -34,7 +34,7 @@ class Copied(NamedTuple):
     units: int
 
 
-class _Traced(NamedTuple):
+class TracedText(NamedTuple):
     """The shingles of a text in order, the first unit of each, and the start and end of each unit in the text."""
 
     hashes: U64
@@ -69,24 +69,31 @@ def copied_passages(
         >>> left[found.left_start : found.left_end], right[found.right_start : found.right_end], found.units
         ('it was the best of times', 'it was the very best of times', 6)
     """
-    left_traced, right_traced = (
-        _traced(text, forms, shingler, common, unlike) for text, unlike in zip((left, right), _UNLIKE, strict=True)
-    )
-    passages = (
-        _passage(chain, left_traced, right_traced, shingler.k)
-        for chain in _chains(tiles(left_traced.hashes, right_traced.hashes))
-    )
-    return [passage for passage in passages if passage.units >= least_units]
+    left_traced, right_traced = (traced_text(text, forms, shingler) for text in (left, right))
+    return passages_between(left_traced, right_traced, shingler.k, common, least_units=least_units)
 
 
-def _traced(text: str, forms: Sequence[str], shingler: Shingler, common: U64, unlike: int) -> _Traced:
+def traced_text(text: str, forms: Sequence[str], shingler: Shingler) -> TracedText:
+    """The shingles of a text with their places, for several comparisons; arguments as for `copied_passages`."""
     normal, origins = trace(forms, text)
     units = shingler.units(normal)
     hashes = shingler([normal]).hashes
-    if common.size:
-        is_common = common.take(common.searchsorted(hashes), mode="clip") == hashes
-        hashes = np.where(is_common, np.uint64(unlike), hashes)
-    return _Traced(hashes, units.firsts, origins.starts[units.starts], origins.ends[units.ends - 1])
+    return TracedText(hashes, units.firsts, origins.starts[units.starts], origins.ends[units.ends - 1])
+
+
+def passages_between(left: TracedText, right: TracedText, k: int, common: U64, *, least_units: int = 1) -> list[Copied]:
+    """`copied_passages` of two texts that were traced; `k` is that of the shingles."""
+    found = tiles(_without(left.hashes, common, _UNLIKE[0]), _without(right.hashes, common, _UNLIKE[1]))
+    passages = (_passage(chain, left, right, k) for chain in _chains(found))
+    return [passage for passage in passages if passage.units >= least_units]
+
+
+def _without(hashes: U64, common: U64, unlike: int) -> U64:
+    """The shingles of a text, those that do not count replaced."""
+    if not common.size:
+        return hashes
+    is_common = common.take(common.searchsorted(hashes), mode="clip") == hashes
+    return np.where(is_common, np.uint64(unlike), hashes)
 
 
 def _chains(tiles: Sequence[Tile]) -> Iterator[list[Tile]]:
@@ -104,7 +111,7 @@ def _chains(tiles: Sequence[Tile]) -> Iterator[list[Tile]]:
         yield chain
 
 
-def _passage(chain: Sequence[Tile], left_text: _Traced, right_text: _Traced, k: int) -> Copied:
+def _passage(chain: Sequence[Tile], left_text: TracedText, right_text: TracedText, k: int) -> Copied:
     first, last = chain[0], chain[-1]
     left = _span(left_text, first.left, last.left + last.length - 1, k)
     right = _span(right_text, first.right, last.right + last.length - 1, k)
@@ -115,7 +122,7 @@ def _passage(chain: Sequence[Tile], left_text: _Traced, right_text: _Traced, k: 
     return Copied(*left, *right, int(np.count_nonzero(covered)))
 
 
-def _span(traced: _Traced, first: int, last: int, k: int) -> tuple[int, int]:
+def _span(traced: TracedText, first: int, last: int, k: int) -> tuple[int, int]:
     """The start and the end in the text of the units of shingles `first` to `last`."""
     end = min(int(traced.firsts[last]) + k, traced.ends.size) - 1
     return int(traced.starts[traced.firsts[first]]), int(traced.ends[end])

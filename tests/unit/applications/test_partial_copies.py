@@ -5,6 +5,7 @@ import random
 import pytest
 
 from stream_lsh import ConfigError, InputError, PartialCopies
+from stream_lsh.applications import partial_copies
 from tests.evaluation.oracles import word_windows
 
 WORDS = [f"w{number}" for number in range(5000)]
@@ -146,6 +147,20 @@ def test_passages_are_available_after_more_texts_were_added() -> None:
     (found,) = copies.find()
     copies.add("c", own(3))
     assert [one.units for one in copies.passages(found)] == [100]
+
+
+@pytest.mark.parametrize("kept", [0, 400, 1 << 20])
+def test_passages_are_the_same_however_many_texts_are_kept(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
+    monkeypatch.setattr(partial_copies, "_RECENT_SHINGLES", kept)
+    copies, passage = PartialCopies(), own(99, 100)
+    for number in range(4):
+        copies.add(f"{number}", with_passage(number, passage))
+    for pair in copies.find() * 2:
+        assert [one.units for one in copies.passages(pair)] == [100]
+    copies.add("0", with_passage(7, f"{passage} {own(98, 10)} {passage}"))
+    (pair, *_) = [one for one in copies.find() if one.left == "0"]
+    (found, *_) = copies.passages(pair)
+    assert copies.text("0")[found.left_start : found.left_end].startswith(passage[:40])
 
 
 def test_empty_texts_and_no_texts_have_no_copies() -> None:
