@@ -78,7 +78,11 @@ def make_parser() -> Parser:
     )
     add_records(parser)
     add = parser.add_argument
-    add("--labels", metavar="CSV", help="known matches: two columns of ids, or the columns left and right")
+    add(
+        "--labels",
+        metavar="CSV",
+        help="known matches: two columns of ids, or the columns left and right; with non-matches: match (1 or 0), too",
+    )
     add_output(add, "the profile")
     add("--json", action="store_true", help="print the weights as one JSON object, not as a table")
     add_record_input(parser)
@@ -119,7 +123,8 @@ def _learn(profile: "Profile", inputs: Sequence[Input], options: Namespace, reje
             blocker.keys(kept.made),
             blocker,
             np.array([numbers[source] for source in kept.sources]),
-            labels=None if labels is None else (labels.left, labels.right),
+            labels=None if labels is None else labels.matches,
+            different=None if labels is None else labels.non_matches,
         )
     finally:
         record_reader.progress.clear()
@@ -140,7 +145,7 @@ def _check(profile: "Profile", inputs: Sequence[Input], kept: "RecordsInMemory[V
 
 
 def _write(result: _Found, options: Namespace, out: Output, summary_out: Output) -> None:
-    from stream_lsh.cli.reports import training  # noqa: PLC0415
+    from stream_lsh.cli.reports import reliability, training  # noqa: PLC0415
     from stream_lsh.kinds.record.profiles import profile_text  # noqa: PLC0415
 
     out.write([profile_text(result.training.profile).rstrip("\n").encode()])
@@ -149,6 +154,7 @@ def _write(result: _Found, options: Namespace, out: Output, summary_out: Output)
     elif not options.quiet:
         report_lines(training.table(result.training.profile, result.training))
         report_lines(training.totals(result.training))
+        report_lines(reliability.chart(result.training))
     warnings = training.warnings(result.training)
     if result.unknown:
         total = result.unknown + result.labels

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from stream_lsh.cli.output.terminal import plain
+from stream_lsh.cli.reports.reliability import as_rows
 from stream_lsh.records.compare.catalog import comparator
 from stream_lsh.records.profile import Comparison, Profile
 from stream_lsh.records.score import bits_of
@@ -83,6 +84,7 @@ def as_json(training: Training) -> bytes:
         "expected": training.expected,
         "iterations": training.rounds,
         "comparisons": comparisons,
+        "reliability": as_rows(training),
         "warnings": warnings(training),
     }
     return json.dumps(value, ensure_ascii=False).encode()

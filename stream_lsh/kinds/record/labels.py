@@ -1,24 +1,40 @@
-"""Reads labels: pairs of records that are matches, from a file of two columns."""
+"""Reads labels: pairs of records that are matches, or that are not, from a file of two or three columns."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from stream_lsh.arrays import I64
+from stream_lsh.arrays import I64, Bools
 from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.files.lines import table_rows
 from stream_lsh.kinds.record.rows import full_id
 
 _NAMED = ("left", "right")
+_MATCH = "match"
+_ANSWERS = {
+    **dict.fromkeys(("1", "true", "yes", "y", "match", "same"), True),
+    **dict.fromkeys(("0", "false", "no", "n", "non-match", "different"), False),
+}
 
 
 class Labels(NamedTuple):
-    """The rows of both records of each pair, int64[n] each, and the number of pairs with an unknown id."""
+    """The rows of both records of each pair, int64[n] each, the answers, bool[n], and the pairs with an unknown id."""
 
     left: I64
     right: I64
+    match: Bools
     unknown: int
+
+    @property
+    def matches(self) -> tuple[I64, I64]:
+        """The rows of the pairs that match."""
+        return self.left[self.match], self.right[self.match]
+
+    @property
+    def non_matches(self) -> tuple[I64, I64]:
+        """The rows of the pairs that do not match."""
+        return self.left[~self.match], self.right[~self.match]
 
     @property
     def pairs(self) -> int:
@@ -32,14 +48,15 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
     An id is `source/id`, or the plain id if only one source has it.
 
     Args:
-        path: of the file, with columns `left` and `right`, or with exactly two columns.
+        path: of the file, with columns `left` and `right`, or with exactly two columns.  A column `match` beside `left`
+            and `right` has 1 or 0; without it all pairs are matches.
         rows: the row of each record by its id.
         sources: the source of each row.
         encoding: of the file.
 
     Raises:
         ConfigError: the file does not exist, or has other columns.
-        InputError: a plain id that several sources have, or a file without a pair of known records.
+        InputError: a plain id that several sources have, a file without a pair of known records, or another answer.
     """
     try:
         lines = [row for row, _ in table_rows(path, "csv", [0], encoding=encoding, skip_space=True) if row]
@@ -50,12 +67,13 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
     if len(header) != 2 and not set(_NAMED) <= set(header):
         raise ConfigError(
             f"{path}: got the columns {', '.join(map(repr, header)) or 'none'}, expected `left` and `right`, or two "
-            "columns of ids: pairs that are matches, and no other pairs"
+            "columns of ids: pairs that are matches; a column `match` with 1 or 0 distinguishes non-matches"
         )
     places = (header.index("left"), header.index("right")) if set(_NAMED) <= set(header) else (0, 1)
     row_of, shared = _by_plain_id(rows, sources)
     if all(name in row_of for name in first):
         raise ConfigError(f"{path}: got ids of records in the first line, expected a header such as left,right")
+    answer_at = header.index(_MATCH) if set(_NAMED) <= set(header) and _MATCH in header else None
     pairs, unknown = [], 0
     for row in lines[1:]:
         if not isinstance(row, list) or len(row) != len(header):
@@ -71,11 +89,19 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
         if not all(id in row_of for id in ids):
             unknown += 1
         elif row_of[ids[0]] != row_of[ids[1]]:
-            pairs.append([row_of[id] for id in ids])
+            same = True if answer_at is None else _answer(row[answer_at], path)
+            pairs.append([*(row_of[id] for id in ids), same])
     if not pairs:
         raise InputError("labels", f"{path}: got {len(lines) - 1} pairs, none of them with two known records")
-    left, right = np.array(pairs, np.int64).T
-    return Labels(left, right, unknown)
+    left, right, match = np.array(pairs, np.int64).T
+    return Labels(left, right, match == 1, unknown)
+
+
+def _answer(text: str, path: str) -> bool:
+    answer = _ANSWERS.get(text.strip().lower())
+    if answer is None:
+        raise InputError("labels", f"{path}: got {text!r:.40} in the column `match`, expected 1 or 0")
+    return answer
 
 
 def _by_plain_id(rows: Mapping[str, int], sources: Sequence[str]) -> tuple[dict[str, int], set[str]]:

@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stream_lsh.arrays import F64, U8
+from stream_lsh.arrays import F64, I64, U8, Bools
 from stream_lsh.records.compare.comparator import MISSING
+from stream_lsh.records.train.agreement import agreeing
 from stream_lsh.records.train.discount import discounted
 from stream_lsh.records.train.patterns import Patterns
 
@@ -29,6 +30,8 @@ _ENOUGH = 1e-6
 """The greatest change of a probability at which the iteration ends."""
 BEFORE = 20.0
 """The weight of the initial m in matches, so that a few pairs do not determine a probability."""
+_LEAST_LEFT = 1e-6
+"""The least share of expected matches without a label."""
 _LEAST_BEFORE = 5.0
 """The least weight of the initial m, beside many labelled matches."""
 _FEW = 0.5
@@ -107,7 +110,8 @@ def learn(evidence: Evidence, start: Sequence[F64]) -> Learned:
     candidates, comparable = evidence.candidates, max(1, evidence.comparable)
     m = [np.array(left, np.float64) for left in start]
     shares = evidence.shares or [1.0] * len(m)
-    labelled = float(candidates.counts[evidence.least >= 1].sum())
+    # Labelled pairs without a difference do not show how matches differ.
+    labelled = float(candidates.counts[(evidence.least >= 1) & ~agreeing(candidates.levels)].sum())
     before = [max(_LEAST_BEFORE, BEFORE - labelled) * left for left in m]
     few = [others + _FEW for others in evidence.others]
     weights = candidates.counts * evidence.least
@@ -116,11 +120,8 @@ def learn(evidence: Evidence, start: Sequence[F64]) -> Learned:
     rounds, change = 0, 1.0
     while rounds < ROUNDS and change >= _ENOUGH:
         rounds += 1
-        # Matches without a label are fewer than all matches, so their odds are lower.
-        left = 1 - labelled / max(labelled + 1, float(weights.sum()) + evidence.beyond)
-        logits = np.log(prior / (1 - prior)) + np.log(2) * evidence.bits + np.log(left)
-        posterior = _posterior(candidates, m, u, shares, logits)
-        posterior = np.clip(posterior, evidence.least, evidence.most)
+        logits = np.log(prior / (1 - prior)) + np.log(2) * evidence.bits
+        posterior = np.clip(_posterior(candidates, m, u, shares, logits), evidence.least, evidence.most)
         weights = candidates.counts * posterior
         new_m = normed(counts_of(candidates.levels, weights, before))
         new_u = normed(counts_of(candidates.levels, candidates.counts - weights, few))
@@ -132,6 +133,31 @@ def learn(evidence: Evidence, start: Sequence[F64]) -> Learned:
     m, u = [left for left, _ in pairs], [right for _, right in pairs]
     expected = float(weights.sum()) + evidence.beyond
     return Learned(m, u, prior, expected, rounds, known_of(candidates.levels, weights))
+
+
+def with_labels(evidence: Evidence, learned: Learned, groups: I64, known: Bools) -> Evidence:
+    """The evidence with labelled matches, which are certain.
+
+    Pairs without a label are less likely to match than those of the same kind were before: of as many expected matches
+    some are labelled.  The share is that of their own kind, so labels of easy matches have no effect on other pairs.
+
+    Args:
+        evidence: without labels of matches.
+        learned: from it.
+        groups: the kind of each pattern, which does not depend on labels, int64[p].
+        known: whether the pairs of each pattern are labelled as matches, bool[p].
+    """
+    counts = evidence.candidates.counts
+    logits = np.log(learned.prior / (1 - learned.prior)) + np.log(2) * evidence.bits
+    discounted_already = [1.0] * len(learned.m)
+    posterior = _posterior(evidence.candidates, learned.m, learned.u, discounted_already, logits)
+    expected = np.bincount(groups, counts * np.clip(posterior, evidence.least, evidence.most))
+    labelled = np.bincount(groups, counts * known)
+    left = np.maximum(1 - labelled / np.maximum(np.maximum(labelled, expected), 1e-9), _LEAST_LEFT)
+    return evidence._replace(
+        bits=evidence.bits + np.where(known, 0.0, np.log2(left[groups])),
+        least=np.where(known, 1.0, evidence.least * left[groups]),
+    )
 
 
 def known_of(levels: U8, weights: F64) -> list[float]:

@@ -8,6 +8,7 @@ import numpy as np
 from stream_lsh.arrays import F64, I64, U8, U64, Bools
 from stream_lsh.errors import InputError
 from stream_lsh.hashing import GOLDEN, fmix64
+from stream_lsh.measure.reliability import UNKNOWN
 from stream_lsh.records.block.blocker import Blocker
 from stream_lsh.records.block.pairs import candidate_pairs
 from stream_lsh.records.compare.comparator import EQUAL
@@ -26,8 +27,9 @@ from stream_lsh.records.train.expectation import (
     learn,
     normed,
     others_of,
+    with_labels,
 )
-from stream_lsh.records.train.one_to_one import learn_one_to_one
+from stream_lsh.records.train.one_to_one import best_pairs, learn_one_to_one
 from stream_lsh.records.train.patterns import Patterns, patterns_of
 from stream_lsh.records.train.threshold import threshold_without_chains
 
@@ -57,8 +59,8 @@ class Training:
         matches: of each comparison, the expected number of matches with both values.
         others: of each comparison, the number of random pairs with both values.
         agreement: the pairs that agree in all their known fields.
-        pairs: rows of both records of each candidate, int64[n] twice.
-        probability: of a match of each candidate, float64[n].
+        probability: of a match of each candidate, float64[n]; of a one-to-one link, of the best pairs of records.
+        labels: of the same pairs: 1 for a match, 0 for a non-match, -1 without a label, int64[n].
     """
 
     profile: Profile
@@ -71,8 +73,8 @@ class Training:
     matches: tuple[float, ...]
     others: tuple[float, ...]
     agreement: Agreement
-    pairs: tuple[I64, I64]
     probability: F64
+    labels: I64
 
 
 def train(
@@ -151,6 +153,9 @@ def trained(
     if not profile.one_to_one:
         match = threshold_without_chains((left, right), probability, len(keys), learned.expected, profile.match)
         learned_profile = replace(learned_profile, match=match)
+    chosen = np.arange(left.size)
+    if profile.one_to_one and sources is not None:
+        chosen = np.sort(best_pairs(candidates.ends(sources), np.argsort(-probability, kind="stable")))
     numbers = Numbers(
         len(keys),
         learned.rounds == ROUNDS,
@@ -158,7 +163,7 @@ def trained(
         learned.matches,
         known_of(random.levels, random.counts),
         agreed,
-        labelled=labels is not None,
+        labelled=labels is not None or different is not None,
         raised=profile.match if learned_profile.match > profile.match else 0.0,
     )
     return Training(
@@ -172,8 +177,8 @@ def trained(
         matches=tuple(learned.matches),
         others=tuple(numbers.others),
         agreement=agreed,
-        pairs=(left, right),
-        probability=probability,
+        probability=probability[chosen],
+        labels=np.where(known, 1, np.where(refused, 0, UNKNOWN)).astype(np.int64)[chosen],
     )
 
 
@@ -245,12 +250,15 @@ class _Candidates:
     def _sizes(self) -> list[int]:
         return [len(comparator.levels) for comparator in self.scorer.comparators]
 
+    def ends(self, sources: I64) -> tuple[I64, I64]:
+        """For either record of each pair, a number for the record and the other source, int64[n] twice."""
+        several = int(sources.max()) + 1
+        return self.left * several + sources[self.right], self.right * several + sources[self.left]
+
     def in_competition(self, sources: I64) -> Learned | None:
         """The probabilities of a one-to-one link; None if too few records have a rival."""
-        several = int(sources.max()) + 1
-        ends = self.left * several + sources[self.right], self.right * several + sources[self.left]
         score = self.scorer.mean_rank(self.levels)
-        return learn_one_to_one(self.levels, self._sizes, ends, score, self.known, refused=self.refused)
+        return learn_one_to_one(self.levels, self._sizes, self.ends(sources), score, self.known, refused=self.refused)
 
     def in_mixture(self, random: Patterns, comparable: int, agreed: Agreement) -> Learned:
         """The probabilities by expectation-maximisation; those of labelled pairs are certain."""
@@ -265,7 +273,6 @@ class _Candidates:
         candidates = Patterns(np.ascontiguousarray(found.levels[:, :-2]), found.counts)
         known, refused = found.levels[:, -1] == 1, found.levels[:, -1] >= 2
         without = agreed.least_of(candidates.levels)
-        least = np.where(known, 1.0, np.where(refused, 0.0, without))
         # Pairs that agree in all their known fields are no evidence about others, even if blocking leaves them out.
         others = others_of(
             candidates._replace(counts=candidates.counts * (1 - without)),
@@ -276,7 +283,7 @@ class _Candidates:
         evidence = Evidence(
             candidates,
             (found.levels[:, -2].astype(np.float64) - _NO_RARITY) / 2,
-            least,
+            np.where(refused, 0.0, without),
             np.where(refused, 0.0, 1.0),
             others,
             comparable,
@@ -284,7 +291,12 @@ class _Candidates:
             agreed.beyond,
             self.shares,
         )
-        return learn(evidence, [_start(size) for size in self._sizes])
+        start = [_start(size) for size in self._sizes]
+        learned = learn(evidence, start)
+        if not known.any():
+            return learned
+        groups = np.unique(found.levels[:, :-1], axis=0, return_inverse=True)[1].reshape(-1)
+        return learn(with_labels(evidence, learned, groups, known), start)
 
 
 def with_learned(profile: Profile, learned: Learned) -> Profile:

@@ -102,7 +102,16 @@ def test_json_is_printed_in_full_on_standard_output(people: Path, capfd: pytest.
     assert main([*arguments, "--output", "learned.toml"]) == 0
     out, err = capfd.readouterr()
     found = json.loads(out)
-    assert list(found) == ["profile", "prior", "pairs", "expected", "iterations", "comparisons", "warnings"]
+    assert list(found) == [
+        "profile",
+        "prior",
+        "pairs",
+        "expected",
+        "iterations",
+        "comparisons",
+        "reliability",
+        "warnings",
+    ]
     surname, _, shoes = found["comparisons"]
     assert surname["matches"] == pytest.approx(300, rel=0.1)
     assert (shoes["matches"], shoes["others"]) == (0, 0)
@@ -139,9 +148,10 @@ def test_labels_name_records_of_several_sources_with_the_source_or_without(
         ("1a,1b\n2a,2b\n", 2, "got ids of records in the first line, expected a header such as left,right"),
         ("a,b\n1a,1a\n", 1, "got 1 pairs, none of them with two known records"),
         ("a,b\nx,y\n", 1, "got 1 pairs, none of them with two known records"),
+        ("left,right,match\n1a,1b,perhaps\n", 1, "got 'perhaps' in the column `match`, expected 1 or 0"),
     ],
 )
-def test_labels_that_do_not_do_are_refused(
+def test_unusable_labels_are_rejected(
     people: Path, capfd: pytest.CaptureFixture[str], labels: str, code: int, message: str
 ) -> None:
     (people / "same.csv").write_text(labels)
