@@ -27,6 +27,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.shingled.scheme import ShingledTexts
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.model import Document, Match
+from stream_lsh.text.catalog import DEFAULT
 
 MEMORY = 1 << 30
 """The default memory limit of the engine, in bytes."""
@@ -44,7 +45,7 @@ _ROUNDING = 1 - 1e-12
 def all_pairs(
     documents: Iterable[Document],
     threshold: float,
-    shingles: str = "word:3",
+    shingles: str = DEFAULT,
     *,
     normalise: Sequence[str] = ("nfc",),
     measure: Measure = JACCARD,
@@ -101,7 +102,7 @@ class AllPairs:
     def __init__(
         self,
         threshold: float,
-        shingles: str = "word:3",
+        shingles: str = DEFAULT,
         *,
         normalise: Sequence[str] = ("nfc",),
         measure: Measure = JACCARD,

@@ -17,6 +17,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.shingled.scheme import ShingledTexts
 from stream_lsh.measure.uncommon import Sharing, sharing
 from stream_lsh.model import Document
+from stream_lsh.text.catalog import DEFAULT
 from stream_lsh.text.passages.copied import Copied, TracedText
 from stream_lsh.wire.arguments import validate_document
 
@@ -118,7 +119,7 @@ class PartialCopies:
 
     def __init__(
         self,
-        shingles: str = "word:3",
+        shingles: str = DEFAULT,
         *,
         least_share: float | None = None,
         least_shared: int = LEAST_SHARED,

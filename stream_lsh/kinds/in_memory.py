@@ -18,6 +18,7 @@ from stream_lsh.model import Cluster, Document, Match, Similar
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline, LocalState
 from stream_lsh.pipeline.scheme import Scheme
+from stream_lsh.text.catalog import as_stored
 from stream_lsh.wire.archive import Archive, read_archive, write_archive
 from stream_lsh.wire.fingerprint import differences, fingerprint
 from stream_lsh.wire.frames import decode_documents, encode
@@ -188,7 +189,7 @@ class InMemory:
             if head["kind"] != cls._KIND or not isinstance(head["scheme"], dict):
                 raise ValueError(head["kind"])
             int(head["next_offset"]), int(head["newest_ms"])
-            return cls(**cls._arguments(head["settings"]))
+            return cls(**cls._arguments(_as_stored(head["settings"], head["scheme"])))
         except (KeyError, TypeError, ValueError, ConfigError) as error:
             raise DamagedBytes(
                 f"{os.fspath(path)}: its head does not describe {cls._KIND} ({error}): another program wrote it, "
@@ -213,6 +214,12 @@ class InMemory:
         documents: Iterator[DocumentsRecord] = (decode_documents(message, scheme) for message in records)
         progress = (int(archive.head["next_offset"]), int(archive.head["newest_ms"]))
         self._pipeline.restore(documents, ledger, progress)
+
+
+def _as_stored(settings: Mapping[str, Any], scheme: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The settings in a file; its shingles may be an earlier version of those that have this name now."""
+    name = settings.get("shingles")
+    return {**settings, "shingles": as_stored(name, scheme)} if isinstance(name, str) else settings
 
 
 def _records(state: LocalState, scheme: int) -> Iterator[bytes]:

@@ -5,7 +5,7 @@ kind by its name.
 """
 
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 from stream_lsh.errors import InvariantError
@@ -204,6 +204,14 @@ class Kind(Protocol):
             problems: of the configuration.
         """
 
+    def as_stored(self, settings: Mapping[str, Setting], named: Container[str]) -> Self:
+        """A copy with the values that an existing state was built with, for settings whose meaning has changed since.
+
+        Args:
+            settings: those of the state.
+            named: the fields that the configuration sets.
+        """
+
     def check(self, path: Path, problems: Problems, shared: SharedSettings) -> None:
         """Add contradictions of the settings to `problems`.
 
@@ -273,6 +281,10 @@ class KindDefaults:
 
     def loaded(self, path: Path, problems: Problems) -> Self:
         """The kind itself: there are no files to load."""
+        return self
+
+    def as_stored(self, settings: Mapping[str, Setting], named: Container[str]) -> Self:
+        """The kind itself: no setting has changed its meaning."""
         return self
 
     def check(self, path: Path, problems: Problems, shared: SharedSettings) -> None:

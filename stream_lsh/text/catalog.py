@@ -48,13 +48,15 @@ class Kind(NamedTuple):
 
     Attributes:
         arguments: the arguments after its name.
-        make: makes the shingler from the values of the arguments, the seed and, if set, `full=True`.
+        make: makes the shingler from the values of the arguments, the seed and, if set, `full=True` and `first=True`.
         pads: a short text is one shingle, unless the name ends with `/full`.
+        versions: the number of versions; with two, `make` takes `first=True`.
     """
 
     arguments: tuple[Argument, ...]
     make: Callable[..., Shingler]
     pads: bool = True
+    versions: int = 1
 
 
 def _k(text: str) -> int | None:
@@ -103,14 +105,20 @@ _RENAMED = Argument(
     "",
 )
 
+FIRST = "/v1"
+"""The suffix of the name of a shingler whose words end at marks, as they did in version 1.
+
+`spec` omits it: its name and its version identify a shingler, as they do in stored settings.
+"""
+
 KINDS: Mapping[str, Kind] = {
     "char": Kind((_runs("5"),), CharShingler),
-    "word": Kind((_runs("3"),), WordShingler),
-    "stopword": Kind((_STOP_WORDS,), StopwordShingler, pads=False),
-    "capital": Kind((_runs("3"),), CapitalShingler, pads=False),
-    "mixed": Kind((_runs("3"),), MixedShingler),
+    "word": Kind((_runs("3"),), WordShingler, versions=2),
+    "stopword": Kind((_STOP_WORDS,), StopwordShingler, pads=False, versions=2),
+    "capital": Kind((_runs("3"),), CapitalShingler, pads=False, versions=2),
+    "mixed": Kind((_runs("3"),), MixedShingler, versions=2),
     "space": Kind((_runs("3"),), SpaceShingler),
-    "stem": Kind((_SNOWBALL, _runs("3")), stem.StemShingler),
+    "stem": Kind((_SNOWBALL, _runs("3")), stem.StemShingler, versions=2),
     "code": Kind(
         (_PYGMENTS, _runs("5"), _RENAMED),
         lambda language, k, renamed, seed, **how: code.CodeShingler(language, k, seed, renamed=renamed, **how),
@@ -121,7 +129,54 @@ KINDS: Mapping[str, Kind] = {
 BAG = "bag"
 """The name of the kind that wraps any other."""
 
-_ENDS = (FOUR_BYTES, EIGHT_BYTES, FULL)
+_FORMS = {FULL: "full", FIRST: "first"}
+"""Suffixes that are arguments of a shingler, by the argument."""
+_ENDS = (FOUR_BYTES, EIGHT_BYTES, FULL, FIRST)
+
+
+DEFAULT = "mixed:3"
+"""The default of every command, of pipelines and of Python: words, and the letters of scripts without spaces."""
+EARLIER_DEFAULT = "word:3"
+
+
+def first_version(name: str) -> str:
+    """The name of version 1 of a shingler, or the name itself if there is one version only."""
+    kind = KINDS.get(_parts(name).kind)
+    return f"{name}{FIRST}" if kind is not None and kind.versions > 1 and FIRST not in _parts(name).ends else name
+
+
+def name_in(settings: Mapping[str, str | int | float]) -> str | None:
+    """The name of the shingler that stored settings describe; None if they describe none of this version.
+
+    Example:
+        >>> name_in({"shingles": "word:3", "shingler_version": 1})
+        'word:3/v1'
+        >>> name_in({"shingles": "word:3", "shingler_version": 2})
+        'word:3'
+    """
+    name, version = settings.get("shingles"), settings.get("shingler_version")
+    if not isinstance(name, str):
+        return None
+    for candidate in (name, f"{name}{FIRST}"):
+        try:
+            if shingler(candidate).version == version:
+                return candidate
+        except ConfigError:
+            continue
+    return None
+
+
+def as_stored(name: str, settings: Mapping[str, str | int | float]) -> str:
+    """The name of the version that stored settings describe, if they have an earlier one of these shingles.
+
+    Example:
+        >>> stored = {"shingles": "word:3", "shingler_version": 1}
+        >>> as_stored("word:3/8", stored), as_stored("word:2", stored)
+        ('word:3/v1', 'word:2')
+    """
+    stored = name_in(settings)
+    is_earlier = stored is not None and stored.endswith(FIRST) and settings.get("shingles") == shingler(name).spec
+    return stored if stored is not None and is_earlier else name
 
 
 def _explained(name: str) -> str:
@@ -132,7 +187,7 @@ def _explained(name: str) -> str:
 
 SPECS = (
     f"{', '.join(map(_explained, KINDS))} or {BAG}:<one of these>, at the end {FOUR_BYTES} for hashes of 4 bytes, "
-    f"{FULL} for no shingles of short texts"
+    f"{FULL} for no shingles of short texts, {FIRST} for words that end at marks"
 )
 """The syntax of names."""
 
@@ -162,7 +217,7 @@ def shingler(spec: str, seed: int = 1) -> Shingler:
     values = _values(kind, parts.arguments) if kind else None
     if kind is None or values is None or not _fit(parts.ends, kind):
         raise ConfigError(_refusal(spec, parts))
-    made = kind.make(*values, seed, **({"full": True} if FULL in parts.ends else {}))
+    made = kind.make(*values, seed, **{name: True for end, name in _FORMS.items() if end in parts.ends})
     if parts.bag:
         made = BagShingler(made)
     return NarrowShingler(made) if FOUR_BYTES in parts.ends else made
@@ -198,8 +253,9 @@ def _values(kind: Kind, arguments: list[str]) -> list[Any] | None:
 
 
 def _fit(ends: list[str], kind: Kind) -> bool:
-    """Whether a name may have these suffixes: a width once, and `/full` once for a kind that pads."""
-    return ends.count(FULL) <= kind.pads and sum(end != FULL for end in ends) <= 1
+    """Whether a name may have these suffixes: a width once, `/full` if the kind pads, `/v1` if it has two versions."""
+    widths = sum(end not in _FORMS for end in ends)
+    return ends.count(FULL) <= kind.pads and ends.count(FIRST) < kind.versions and widths <= 1
 
 
 def _refusal(spec: str, parts: _Parts) -> str:

@@ -54,9 +54,9 @@ def trace(forms: Sequence[str], text: str) -> tuple[str, Origins]:
     return text, origins
 
 
-def lowered(text: str) -> tuple[str, Origins]:
-    """The text in lower case, and the origins of its characters."""
-    lower = text.lower()
+def lowered(text: str, form: Form = str.lower) -> tuple[str, Origins]:
+    """The text in lower case, and the origins of its characters; `form` is `str.lower` or one of the same lengths."""
+    lower = form(text)
     return lower, _unchanged(len(text)) if len(lower) == len(text) else _by_character(text, str.lower)
 
 

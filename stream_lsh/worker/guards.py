@@ -5,7 +5,8 @@ the same time with different settings, the second one to write finds the record 
 """
 
 from collections.abc import Iterable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from dataclasses import replace
 from typing import Any
 
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
@@ -16,7 +17,7 @@ from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.config.topics import INTERNAL_TOPICS
 from stream_lsh.errors import ConfigError, DoubtError, StateError, StreamLSHError
 from stream_lsh.wire.manifest import AGAIN, LOST, Manifest, decode_manifest, disagreements, encode_manifest
-from stream_lsh.worker.clients.topic_reader import bounds, committed_offsets, partitions_of, records
+from stream_lsh.worker.clients.topic_reader import admin_of, bounds, committed_offsets, partitions_of, records
 from stream_lsh.worker.engine.topics.ids import topic_ids
 from stream_lsh.worker.engine.topics.limits import TopicLimits
 from stream_lsh.worker.engine.topics.required import FoundTopic, find_topics, raise_all
@@ -80,6 +81,32 @@ async def after_topics(admin: Any, config: Config, partitions: Mapping[str, int]
         errors += disagreements(ours, theirs)
     raise_all(errors)
     return ids or {}
+
+
+async def as_stored(config: Config) -> Config:
+    """The configuration with the values that existing states keep; see `Kind.as_stored`.
+
+    Unreadable manifests are not reported here, but by `before_topics`.
+
+    Raises:
+        DoubtError: no broker answers.
+    """
+    async with admin_of(config.kafka) as admin:
+        topics, _ = await find_topics(admin, {pipeline.internal_topic("manifest") for pipeline in config.pipelines})
+    pipelines = list[PipelineConfig]()
+    for pipeline in config.pipelines:
+        theirs = None
+        with suppress(ConfigError, StateError):
+            theirs = await stored_manifest(config.kafka, pipeline, topics)
+        pipelines.append(pipeline if theirs is None else with_stored(config, pipeline, theirs))
+    return replace(config, pipelines=tuple(pipelines))
+
+
+def with_stored(config: Config, pipeline: PipelineConfig, theirs: Manifest) -> PipelineConfig:
+    """A pipeline with the values that the state of this manifest keeps."""
+    prefix = f"pipeline.{pipeline.name}."
+    named = {key.removeprefix(prefix) for key in config.origins if key.startswith(prefix)}
+    return replace(pipeline, kind=pipeline.kind.as_stored(theirs.settings, named))
 
 
 def checked_topics(pipelines: Iterable[PipelineConfig]) -> list[str]:

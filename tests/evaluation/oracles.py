@@ -3,6 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import islice
+from unicodedata import category
 
 MASK64 = (1 << 64) - 1
 MASK32 = (1 << 32) - 1
@@ -14,8 +16,20 @@ def char_windows(text: str, k: int) -> list[str]:
 
 
 def tokens(text: str) -> list[str]:
-    r"""The runs of `\w` of the lower-cased text."""
-    return re.findall(r"\w+", text.lower())
+    r"""The runs of `\w` of the lower-cased text, with marks and joiners; the dot of U+0130 ends one."""
+    found, inside, lower = list[str](), False, iter(text.lower())
+    for original in text:
+        for character in islice(lower, len(original.lower())):
+            if inside and original != "\u0130" and (category(character)[0] == "M" or character in "\u200c\u200d"):
+                found[-1] += character
+            elif not re.match(r"\w", character):
+                inside = False
+            elif inside:
+                found[-1] += character
+            else:
+                found.append(character)
+                inside = True
+    return found
 
 
 def word_windows(text: str, k: int) -> list[tuple[str, ...]]:

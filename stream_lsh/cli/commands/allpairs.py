@@ -13,6 +13,7 @@ from importlib import import_module
 from stream_lsh.cli.commands.dedup import outputs_of
 from stream_lsh.cli.options.common import (
     MEASURES,
+    SHINGLES,
     add_general,
     add_input,
     add_normalise,
@@ -71,7 +72,7 @@ def make_parser() -> Parser:
     add_threshold(add)
     add("--measure", choices=MEASURES, default="jaccard", help="as in dedup (default jaccard)")
     add("--size-ratio", type=ratio, metavar="R", help="as in dedup, with containment (default 2)")
-    add("--shingles", default="word:3", metavar="NAME", help="the unit of comparison, as in dedup (default word:3)")
+    add("--shingles", default=SHINGLES, metavar="NAME", help="the unit of comparison, as in dedup (default mixed:3)")
     add_normalise(add)
     add("--html", choices=("off", "main", "page"), default="off", help="extract the text of HTML, as in dedup")
     add("--min-characters", type=whole(0), default=0, metavar="N", help="shorter texts match nothing (default 0)")

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from stream_lsh.cli.options.common import add_general, add_input, add_normalise, add_output, add_rejects
+from stream_lsh.cli.options.common import SHINGLES, add_general, add_input, add_normalise, add_output, add_rejects
 from stream_lsh.cli.options.parser import Parser, real, whole
 from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code, report_lines
 from stream_lsh.cli.process import hold, release
@@ -73,7 +73,7 @@ def make_parser() -> Parser:
     add("file", nargs="+", metavar="FILE", help="file or folder; - for standard input")
     add("--sources", action="append", default=[], metavar="FILE", help="file or folder of possible sources")
     add = parser.add_argument_group("matching").add_argument
-    add("--shingles", default="word:3", metavar="NAME", help="the unit of comparison (default word:3)")
+    add("--shingles", default=SHINGLES, metavar="NAME", help="the unit of comparison (default mixed:3)")
     add_normalise(add)
     add(
         "--min-share",

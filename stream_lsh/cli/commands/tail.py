@@ -86,6 +86,10 @@ async def _lines(config: "Config", pipeline: "PipelineConfig", options: Namespac
     topic = pipeline.internal_topic(CANDIDATES) if inner else pipeline.public_topics.get(name)
     if topic is None:
         raise ConfigError(f"{pipeline.name}: {_MISSING_TOPICS[name]}")
+    if inner:
+        from stream_lsh.worker.guards import as_stored  # noqa: PLC0415
+
+        pipeline = one_of(await as_stored(config), options.pipeline)
     with Output(STDOUT) as out:
         async for message in messages(config.kafka, [topic], options.from_beginning, follow=not options.no_follow):
             if inner:

@@ -35,13 +35,16 @@ def run(arguments: Sequence[str]) -> int:
 
     config = load(options.config, os.environ)
     if not options.embedded:
+        from stream_lsh.worker.guards import as_stored  # noqa: PLC0415
         from stream_lsh.worker.log import client_log  # noqa: PLC0415
         from stream_lsh.worker.topology import source_partitions  # noqa: PLC0415
 
         with client_log():
             partitions = asyncio.run(source_partitions(config))
-        _announce(config, partitions)
-        return execute(config, partitions, options.log)
+            stored = asyncio.run(as_stored(config))
+        _announce(stored, partitions)
+        _announce_kept(config, stored)
+        return execute(stored, partitions, options.log)
     from stream_lsh.worker.embedded import ADDRESS_VARIABLE, embedded  # noqa: PLC0415
 
     with embedded(config) as broker:
@@ -63,6 +66,18 @@ def make_parser() -> Parser:
     add("--embedded", action="store_true", help="run a broker inside, instead of `kafka.brokers`: to try things out")
     add("--log", choices=_LEVELS, default="info", help="the least level that is logged (default info)")
     return parser
+
+
+def _announce_kept(config: "Config", stored: "Config") -> None:
+    """Report each setting that the state of a pipeline keeps from an earlier version."""
+    from stream_lsh.config import settings_shown  # noqa: PLC0415
+
+    for ours, theirs in zip(settings_shown(config), settings_shown(stored), strict=True):
+        if ours.value != theirs.value:
+            sys.stderr.write(
+                f"{ours.key}: {theirs.value} instead of {ours.value}: the state was built with it, and keeps it; "
+                "see `Texts in any script` in docs/operations/changes.md\n"
+            )
 
 
 def _announce(config: "Config", partitions: Mapping[str, int]) -> None:

@@ -25,6 +25,8 @@ MEASURES = ("jaccard", "containment")
 """Those of `measure.catalog`, which takes long to load."""
 METHODS = ("lsh", "exact")
 """Those of `kinds.shingled.methods`, likewise."""
+SHINGLES = "mixed:3"
+"""`DEFAULT` of `text.catalog`, likewise."""
 TIME_UNITS = ("auto", "s", "ms", "us", "ns")
 """Those of `wire.message`, likewise."""
 _OPTIONS = {"retention_ms": "retention"}
@@ -63,10 +65,11 @@ def add_matching(parser: Parser, *, preset: bool = True, limits: bool = True) ->
     )
     add(
         "--shingles",
-        default="word:3",
+        default=SHINGLES,
         metavar="NAME",
-        help="the unit of comparison: runs of words (word:3), of characters (char:5), of other tokens (mixed:3, "
-        "space:3, stem:en:3, code:python:5), stop words (stopword:en), capitals (capital:3); with counts "
+        help="the unit of comparison: runs of words (word:3), of words and of the letters of scripts without spaces "
+        "(mixed:3), of characters (char:5), of other tokens (space:3, stem:en:3, code:python:5), stop words "
+        "(stopword:en), capitals (capital:3); with counts "
         "(bag:word:3) (default %(default)s)",
     )
     add_normalise(add)

@@ -19,6 +19,7 @@ from stream_lsh.measure.firsts import first_members
 from stream_lsh.measure.jaccard import sorted_unique
 from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Criteria, SignatureAgreement, common_buckets
+from stream_lsh.text.catalog import DEFAULT
 from stream_lsh.text.digest import bag_digest
 from stream_lsh.text.hashing.groups import groups
 from stream_lsh.text.shingles import Shingler
@@ -52,7 +53,7 @@ class ExactScheme(ShingledTexts):
     def __init__(
         self,
         threshold: float,
-        shingles: str | Shingler = "word:3",
+        shingles: str | Shingler = DEFAULT,
         *,
         slots: int = 128,
         normalise: Sequence[str] = ("nfc",),

@@ -9,6 +9,7 @@ from stream_lsh.kinds.shingled.scheme import Settings, TextScheme
 from stream_lsh.lsh.solver import Banding
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.spelling import nearest
+from stream_lsh.text.catalog import DEFAULT
 from stream_lsh.text.shingles import Shingler
 
 ShingleScheme: TypeAlias = TextScheme | ExactScheme
@@ -24,7 +25,7 @@ RECALL, _MAX_CANDIDATES = 0.99, 200  # defaults, which are valid with every meth
 def text_scheme(
     method: str,
     threshold: float,
-    shingles: str | Shingler = "word:3",
+    shingles: str | Shingler = DEFAULT,
     *,
     recall: float = RECALL,
     slots: int = 128,

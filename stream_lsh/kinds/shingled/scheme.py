@@ -19,7 +19,7 @@ from stream_lsh.pipeline.compare import Criteria, SignatureAgreement, common_buc
 from stream_lsh.pipeline.scheme import BandedScheme, SchemeDefaults
 from stream_lsh.sketch.catalog import scheme as signature_scheme
 from stream_lsh.sketch.estimate import matching_slots
-from stream_lsh.text.catalog import shingler
+from stream_lsh.text.catalog import DEFAULT, shingler
 from stream_lsh.text.digest import bag_digest
 from stream_lsh.text.hashing.groups import groups
 from stream_lsh.text.normalise import UNICODE_VERSION, Normaliser
@@ -125,7 +125,7 @@ class TextScheme(BandedScheme, ShingledTexts):
     def __init__(
         self,
         threshold: float,
-        shingles: str | Shingler = "word:3",
+        shingles: str | Shingler = DEFAULT,
         *,
         recall: float = 0.99,
         slots: int = 128,

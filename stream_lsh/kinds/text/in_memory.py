@@ -15,6 +15,7 @@ from stream_lsh.ledger.clusters.stories import story
 from stream_lsh.measure.catalog import JACCARD, measure_of
 from stream_lsh.model import About, Document, Match, Similar, Story
 from stream_lsh.pipeline.local import Limits
+from stream_lsh.text.catalog import DEFAULT
 from stream_lsh.wire.arguments import row_of, validate_document
 
 
@@ -23,8 +24,8 @@ class NearDuplicates(InMemory):
 
     Args:
         threshold: least similarity of a match, above 0 and below 1.
-        shingles: the unit of comparison: runs of k words (`word:3`) or characters (`char:5`), or another name of
-            `stream_lsh.text.catalog`, such as `stopword:en` or `code:python:5`.
+        shingles: the unit of comparison: runs of k words and letters of scripts without spaces (`mixed:3`), of words
+            (`word:3`) or characters (`char:5`), or another name of `stream_lsh.text.catalog`, such as `stopword:en`.
         recall: probability that a pair at the threshold is found, within 0.001; it is greater for more similar pairs.
         retention_ms: match only documents whose times are within this span, and drop older ones; None: no limit.
         max_candidates: the most candidates per document; 0 lifts all caps.
@@ -74,7 +75,7 @@ class NearDuplicates(InMemory):
     def __init__(
         self,
         threshold: float = 0.8,
-        shingles: str = "word:3",
+        shingles: str = DEFAULT,
         recall: float = 0.99,
         retention_ms: int | None = None,
         max_candidates: int = 200,

@@ -1,9 +1,9 @@
 """The kind of texts: documents that share shingles, such as articles and pages."""
 
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from stream_lsh.files.column_names import of_documents
 from stream_lsh.files.discover import Input, find_inputs
@@ -16,6 +16,7 @@ from stream_lsh.kinds.text.messages import RAW, message, parse_document
 from stream_lsh.kinds.text.settings import TextSettings
 from stream_lsh.model import NO_ABOUT, About, Document
 from stream_lsh.pipeline.local import Limits
+from stream_lsh.text.catalog import EARLIER_DEFAULT, as_stored
 from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.message import ParseRules
 
@@ -55,6 +56,12 @@ class TextKind(TextSettings, KindDefaults):
         scheme = self.scheme()
         read_from = {} if self.html == "off" else {"html": self.html}
         return {**scheme.settings, **scheme.measure.settings, **read_from}
+
+    def as_stored(self, settings: Mapping[str, Setting], named: Container[str]) -> Self:
+        """With the shingles of the state, if it has an earlier version of them, or the earlier default."""
+        is_default = "shingles" not in named and settings.get("shingles") == EARLIER_DEFAULT
+        name = EARLIER_DEFAULT if is_default else self.shingles
+        return replace(self, shingles=as_stored(name, settings))
 
     def limits(self, limits: Limits) -> Limits:
         """The limits, without caps if the method has none, and with stories if they are enabled."""

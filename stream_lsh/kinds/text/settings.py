@@ -13,6 +13,7 @@ from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import key
 from stream_lsh.settings.toml import Path
 from stream_lsh.settings.value_types import choice, whole
+from stream_lsh.text.catalog import DEFAULT
 from stream_lsh.text.page import require
 
 
@@ -32,7 +33,7 @@ class TextSettings(ShingleSettings):
         ),
     )
     shingles: str = field(
-        default="word:3",
+        default=DEFAULT,
         metadata=key(
             value_types.SHINGLES,
             "the shingles of a text; [which to choose](../guides/choosing-parameters.md#shingles)",

@@ -15,7 +15,7 @@ from stream_lsh.lsh.solver import choose_banding
 from stream_lsh.records.model import SEVERAL, Values
 from stream_lsh.records.profile import LshBlocking
 from stream_lsh.sketch.catalog import scheme
-from stream_lsh.text.catalog import shingler
+from stream_lsh.text.catalog import first_version, shingler
 from stream_lsh.text.shingles import Shingles, offsets_of
 
 
@@ -56,7 +56,8 @@ class LshBlock:
         self.banding = choose_banding(threshold, recall, slots)
         self.width = self.banding.bands
         self._places = tuple(places)
-        self._shingler = shingler(shingles, seed)
+        # The settings of a state do not state a version of the shingles, so its keys keep the first one.
+        self._shingler = shingler(first_version(shingles), seed)
         self.library = self._shingler.library
         self._sketch = scheme("fast", slots, seed)
         self._bands = Bands(self.banding.bands, self.banding.rows, seed)

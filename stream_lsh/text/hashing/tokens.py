@@ -1,17 +1,23 @@
 r"""Hashes of the tokens of many texts at once, without a string for each token.
 
-A `Tokeniser` defines the tokens; that of words finds the same as `re.findall(r"\w+", text.lower())`.  The hash of a
-token depends on its characters alone:
+A `Tokeniser` defines the tokens; that of words finds runs of `\w` of the lower-cased text, with their marks: vowel
+signs of Hindi, vowel points of Arabic and Hebrew, accents without a composed letter.  The hash of a token depends on
+its characters alone:
 
     hash = mix( salt xor  sum over i of  c[i] * base^i   mod 2^64 )
 
 In a block of joined texts every character is multiplied by the power of its place; a token's polynomial is a difference
 of the running sum, times the inverse power of its start (the base is odd, so it has an inverse).  The parts of a token
 that crosses the end of a block are combined.
+
+Source: Unicode Standard Annex 29, Unicode Text Segmentation, rules WB4 (marks and joiners belong to their base
+character), WB5, WB8 to WB10 and WB13a (letters, digits and connectors stay together).  Unlike there, an apostrophe or a
+full stop within a word or a number separates tokens.
 """
 
 import functools
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -40,14 +46,15 @@ class Tokeniser(NamedTuple):
     Attributes:
         classes: returns the class of each code point, of plane 0 or, with True, of all; booleans if `apart`.
         ascii: for `bytes.translate`, the hashed code of each ASCII character, or 0 for NOTHING; all others are WORD.
-        lower: texts are lower-cased first.
+        lower: converts a text outside ASCII to lower case, as `str.lower` does or in the same length; None: texts keep
+            their case.
         apart: tokens are always separated, because the only classes are NOTHING and WORD.
         shift: added to a code point before hashing, so that no character of a token counts as 0.
     """
 
     classes: Callable[[bool], Bools | U8]
     ascii: bytes
-    lower: bool
+    lower: Callable[[str], str] | None
     apart: bool = True
     shift: int = 0
 
@@ -58,8 +65,21 @@ PLANE_0, UNICODE = 0x10000, 0x110000
 """The number of code points of the first plane, which suffices for most texts, and of all planes."""
 
 
+JOINERS = (0x200C, 0x200D)
+"""The zero-width non-joiner and joiner: within words of Persian and of Indic scripts, and no category M."""
+_MARK_RANGES = ((0x300, 0x20000), (0xE0100, 0xE01F0))
+"""All characters of category M."""
+
+
 @functools.cache
-def _word_characters(all_planes: bool) -> Bools:
+def marks() -> tuple[int, ...]:
+    """The code points of category M: characters that belong to the one before them."""
+    codes = (code for first, end in _MARK_RANGES for code in range(first, end))
+    return tuple(code for code in codes if unicodedata.category(chr(code))[0] == "M")
+
+
+@functools.cache
+def word_characters(all_planes: bool) -> Bools:
     r"""For each code point, of plane 0 or of all, whether `\w` matches it."""
     size = UNICODE if all_planes else PLANE_0
     table = np.zeros(size, np.bool_)
@@ -68,8 +88,44 @@ def _word_characters(all_planes: bool) -> Bools:
     return table
 
 
-WORDS = Tokeniser(_word_characters, _ASCII, lower=True)
-r"""A token is a run of `\w` of the lower-cased text: letters, digits and the underscore."""
+@functools.cache
+def _word_classes(all_planes: bool) -> U8:
+    """The class of each code point, of plane 0 or of all."""
+    table = word_characters(all_planes).astype(np.uint8)
+    code_points_of_marks = np.array([*marks(), *JOINERS])
+    table[code_points_of_marks[code_points_of_marks < table.size]] = MARK
+    return table
+
+
+_DOTTED = "\u0130"
+
+
+def lower_words(text: str) -> str:
+    """The text in lower case; the dot that `str.lower` makes of U+0130 is a space.
+
+    It would be the only mark in a text without marks, and change the tokens that such texts have always had.
+    """
+    lower = text.lower()
+    if _DOTTED not in text:
+        return lower
+    characters = list(lower)
+    for earlier, dotted in enumerate(re.finditer(_DOTTED, text)):  # no other letter becomes longer
+        characters[dotted.start() + earlier + 1] = " "
+    return "".join(characters)
+
+
+@functools.cache
+def word_pattern() -> re.Pattern[str]:
+    """The expression for the tokens of WORDS in a text of `lower_words`, for shinglers that need them as strings."""
+    return re.compile(rf"\w[\w{''.join(map(chr, (*JOINERS, *marks())))}]*")
+
+
+WORDS = Tokeniser(_word_classes, _ASCII, lower_words, apart=False)
+r"""A token is a run of `\w` of the lower-cased text (letters, digits, the underscore), with marks and joiners after the
+first character."""
+
+WORDS_1 = Tokeniser(word_characters, _ASCII, str.lower)
+r"""Version 1: a token is a run of `\w`, so marks and joiners separate tokens."""
 
 
 class Tokens(NamedTuple):
@@ -104,16 +160,16 @@ def token_hashes(texts: Sequence[str], base: int, salt: int, tokeniser: Tokenise
     return tokens.hashes, tokens.starts
 
 
-def placed_tokens(texts: Sequence[str], base: int, salt: int) -> Tokens:
+def placed_tokens(texts: Sequence[str], base: int, salt: int, tokeniser: Tokeniser = WORDS) -> Tokens:
     """The words of all texts with their places; cost as for `token_hashes`, and 8 bytes more for two characters."""
-    return _find(texts, base, salt, WORDS, with_places=True)
+    return _find(texts, base, salt, tokeniser, with_places=True)
 
 
 def _find(texts: Sequence[str], base: int, salt: int, tokeniser: Tokeniser, *, with_places: bool) -> Tokens:
     text = "\n".join(texts)
     if tokeniser.lower and not text.isascii():
         # lower() may change the length (U+0130 becomes two characters), so it comes before every count.
-        texts = [document.lower() for document in texts]
+        texts = [tokeniser.lower(document) for document in texts]
         text = "\n".join(texts)
     tokens = _Found(len(text), base, tokeniser, with_starts=with_places)
     for start in range(0, len(text), BLOCK):
@@ -131,7 +187,7 @@ def _find(texts: Sequence[str], base: int, salt: int, tokeniser: Tokeniser, *, w
 
 def token_places(text: str, tokeniser: Tokeniser = WORDS) -> tuple[I64, I64]:
     """The start and the end of each token of a text: int64[tokens] each; in one pass, for texts to display."""
-    lower, origins = lowered(text) if tokeniser.lower else unchanged(text)
+    lower, origins = lowered(text, tokeniser.lower) if tokeniser.lower else unchanged(text)
     if not lower:
         return origins.starts, origins.ends
     starts, ends, _ = _cut(_classes(code_points(lower), tokeniser).view(np.uint8), NOTHING)
@@ -192,7 +248,7 @@ def _block_tokens(block: str, base: int, tokeniser: Tokeniser, kind: int) -> tup
         points = code_points(block)
         codes = points.astype(np.uint64)
         classes = _classes(points, tokeniser)
-        if tokeniser.apart:
+        if tokeniser.apart or classes.max() <= WORD:
             edges = _edges(classes.view(np.bool_))
             starts, ends = edges[0::2], edges[1::2]
             kind = int(classes[-1])
@@ -225,13 +281,17 @@ def _cut(classes: U8, before: int) -> tuple[I64, I64, int]:
     A mark has the class of its base character.  The caller decides whether a token at 0 is a new one.
     """
     own = classes
-    marks = classes == MARK
-    if marks.any():
-        owner = np.maximum.accumulate(np.where(marks, -1, np.arange(classes.size)))
-        own = np.where(owner < 0, np.uint8(before), classes[owner])
-    inside = own != NOTHING
-    new = inside & ~marks
-    new[1:] &= (own[1:] == SINGLE) | (own[:-1] != WORD)
+    places = (classes == MARK).nonzero()[0]
+    if places.size:
+        firsts = np.flatnonzero(np.diff(places, prepend=-2) > 1)  # of each run of marks
+        bases = places[firsts] - 1
+        owners = np.where(bases < 0, np.uint8(before), classes[bases])
+        own = classes.copy()
+        own[places] = np.repeat(owners, np.diff(firsts, append=places.size))
+    inside, word = own != NOTHING, own == WORD
+    new = inside.copy()
+    new[1:] &= ~(word[1:] & word[:-1])
+    new[places] = False
     new[0] = inside[0]
     last = inside.copy()
     last[:-1] &= new[1:] | ~inside[1:]

@@ -14,7 +14,7 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U64, Bools
 from stream_lsh.text.hashing.groups import GROUP, groups
-from stream_lsh.text.hashing.tokens import PLANE_0, UNICODE, placed_tokens, token_places
+from stream_lsh.text.hashing.tokens import PLANE_0, UNICODE, WORDS, WORDS_1, placed_tokens, token_places
 from stream_lsh.text.origins import lowered
 from stream_lsh.text.shinglers.char import code_points
 from stream_lsh.text.shinglers.runs import Runs
@@ -29,6 +29,7 @@ class CapitalShingler:
     Args:
         k: words in a shingle, 1 to 64.
         seed: chooses the multipliers and the salts of the hashes.
+        first: marks separate words, as in version 1.
 
     Guarantees:
         the shingles and their hashes are those of `word:k` for these words.
@@ -41,10 +42,11 @@ class CapitalShingler:
         [3, 0, 0]
     """
 
-    version = 1
     library = ""
 
-    def __init__(self, k: int, seed: int = 1) -> None:
+    def __init__(self, k: int, seed: int = 1, *, first: bool = False) -> None:
+        self.version = 1 if first else 2
+        self._tokeniser = WORDS_1 if first else WORDS
         self.k = k
         self.seed = seed
         self.spec = f"capital:{k}"
@@ -62,14 +64,14 @@ class CapitalShingler:
 
     def units(self, text: str) -> Units:
         """The words of a text; some are in no shingle."""
-        return Units(*token_places(text), self._chosen([text])[2])
+        return Units(*token_places(text, self._tokeniser), self._chosen([text])[2])
 
     def _chosen(self, texts: Sequence[str]) -> tuple[U64, I64, I64]:
         """The hashes of the words, the start of each text's words, and the words that begin a shingle of k words.
 
         Runs that continue in the next text are included.
         """
-        tokens, starts, places = placed_tokens(texts, self._runs.token_base, self._runs.salt)
+        tokens, starts, places = placed_tokens(texts, self._runs.token_base, self._runs.salt, self._tokeniser)
         capital = np.zeros(tokens.size, np.bool_)
         capital[np.searchsorted(places, _capitals("\n".join(texts)), side="right") - 1] = True
         windows = max(0, tokens.size - self.k + 1)

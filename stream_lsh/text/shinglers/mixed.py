@@ -1,7 +1,7 @@
 r"""Shingles of words, and of single characters in the scripts that write without spaces.
 
-Chinese, Japanese, Thai, Lao, Khmer and Burmese put no spaces between words, so a token of `word:k` is a whole clause,
-or the text between two vowel signs.  Here each letter of these scripts is a token, with its marks; in other scripts a
+Chinese, Japanese, Thai, Lao, Khmer and Burmese put no spaces between words, so a token of `word:k` is a whole clause.
+Here each letter of these scripts is a token, with its marks; in other scripts a
 token is a run of letters, digits and underscores, including marks.  So one setting suits a stream of many languages,
 and a text in several.
 
@@ -12,12 +12,19 @@ scripts stay together, as there.
 
 import functools
 import re
-import unicodedata
 
 import numpy as np
 
 from stream_lsh.arrays import U8
-from stream_lsh.text.hashing.tokens import MARK, PLANE_0, SINGLE, UNICODE, WORDS, Tokeniser
+from stream_lsh.text.hashing.tokens import (
+    JOINERS,
+    NOTHING,
+    PLANE_0,
+    SINGLE,
+    UNICODE,
+    WORDS,
+    Tokeniser,
+)
 from stream_lsh.text.shinglers.runs import TokenShingler
 
 UNSPACED = (
@@ -41,14 +48,20 @@ def _classes(all_planes: bool) -> U8:
     for first, last in UNSPACED:
         for match in re.finditer(r"[^\W\d_]", characters[first : last + 1]):
             table[first + match.start()] = SINGLE
-    kinds = np.fromiter(
-        (unicodedata.category(character)[0] == "M" for character in characters), np.bool_, len(characters)
-    )
-    table[kinds] = MARK
     return table
 
 
-MIXED = Tokeniser(_classes, WORDS.ascii, lower=True, apart=False)
+@functools.cache
+def _classes_1(all_planes: bool) -> U8:
+    """Those of version 1: joiners separate tokens."""
+    table = _classes(all_planes).copy()
+    table[[*JOINERS]] = NOTHING
+    return table
+
+
+MIXED = Tokeniser(_classes, WORDS.ascii, str.lower, apart=False)
+MIXED_1 = Tokeniser(_classes_1, WORDS.ascii, str.lower, apart=False)
+"""Version 1."""
 
 
 class MixedShingler(TokenShingler):
@@ -57,9 +70,10 @@ class MixedShingler(TokenShingler):
     Arguments and guarantees are those of `WordShingler`.
 
     Guarantees:
-        texts of spaced scripts without marks have the shingles of `word:k`.
+        texts of spaced scripts have the shingles of `word:k`, except for the letter U+0130, which `word:k` separates
+        from the dot that lower case gives it.
     Cost:
-        that of `word:k` for ASCII, some 60 ns a character of other text.
+        that of `word:k`; texts of unspaced scripts have a token for each letter.
 
     Example:
         >>> MixedShingler(1)(["東京 2020 Olympics", "ที่นี่"]).counts.tolist()
@@ -68,3 +82,4 @@ class MixedShingler(TokenShingler):
 
     kind = "mixed"
     tokeniser = MIXED
+    first_tokeniser = MIXED_1

@@ -64,16 +64,23 @@ class TokenShingler:
         k: tokens in a shingle, 1 to 64.
         seed: chooses the multipliers and the salts of the hashes.
         full: fewer than k tokens have no shingle; otherwise they are padded to one.
+        first: tokens are those of version 1, for a state that was built with them.
+
+    Attributes:
+        tokeniser: of a class, the present one.
+        first_tokeniser: that of version 1, if it differs.
     """
 
-    version = 1
     library = ""
     kind: ClassVar[str]
     tokeniser: ClassVar[Tokeniser]
+    first_tokeniser: ClassVar[Tokeniser | None] = None
 
-    def __init__(self, k: int, seed: int = 1, *, full: bool = False) -> None:
+    def __init__(self, k: int, seed: int = 1, *, full: bool = False, first: bool = False) -> None:
         self.k = k
         self.seed = seed
+        self.version = 1 if first or self.first_tokeniser is None else 2
+        self._tokeniser = self.first_tokeniser if first and self.first_tokeniser else self.tokeniser
         self.spec = f"{self.kind}:{k}{FULL if full else ''}"
         self._runs = Runs(k, seed, full=full)
 
@@ -85,7 +92,7 @@ class TokenShingler:
 
     def tokens(self, texts: Sequence[str]) -> tuple[U64, I64]:
         """The hashes of the tokens of all texts, and where each text's tokens start: uint64[m], int64[texts + 1]."""
-        return token_hashes(texts, self._runs.token_base, self._runs.salt, self.tokeniser)
+        return token_hashes(texts, self._runs.token_base, self._runs.salt, self._tokeniser)
 
     def windows(self, tokens: U64) -> U64:
         """The hashes of all runs of k of these tokens, whatever texts they are of: uint64[max(0, m - k + 1)]."""
@@ -93,4 +100,8 @@ class TokenShingler:
 
     def units(self, text: str) -> Units:
         """The tokens of a text."""
-        return self._runs.units(*token_places(text, self.tokeniser))
+        return self._runs.units(*self.places(text))
+
+    def places(self, text: str) -> tuple[I64, I64]:
+        """The start and the end of each token of a text: int64[tokens] each."""
+        return token_places(text, self._tokeniser)

@@ -26,7 +26,7 @@ SPACED = Tokeniser(
     _no_space,
     # NUL is a character of a token, so each code point is raised by one.
     bytes(0 if code > 127 or chr(code).isspace() else code + 1 for code in range(256)),
-    lower=False,
+    lower=None,
     shift=1,
 )
 

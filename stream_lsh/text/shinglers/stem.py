@@ -17,7 +17,7 @@ from mmh3 import hash64
 from stream_lsh.errors import ConfigError
 from stream_lsh.spelling import nearest
 from stream_lsh.text.hashing.groups import GROUP, groups
-from stream_lsh.text.hashing.tokens import token_places
+from stream_lsh.text.hashing.tokens import WORDS, WORDS_1, lower_words, token_places, word_pattern
 from stream_lsh.text.hashing.vocabulary import Vocabulary
 from stream_lsh.text.shinglers.runs import Runs
 from stream_lsh.text.shingles import FULL, Shingles, Units, join_shingles, offsets_of
@@ -31,7 +31,7 @@ LANGUAGES = (
 SYNONYMS = "+"
 """The separator of the shingles and the digest of their synonyms in a name."""
 
-_WORD = re.compile(r"\w+")
+_WORD_1 = re.compile(r"\w+")
 
 
 class StemShingler:
@@ -44,6 +44,7 @@ class StemShingler:
         full: fewer than k words have no shingle.
         synonyms: words and their replacements; both stand for all words of the same stem.  Their digest is part of
             `spec`, so that signatures of other synonyms are not compared with these.
+        first: marks separate words, as in version 1.
 
     Guarantees:
         equal runs of stems have equal hashes; different ones collide with a probability of some 2^-64 a pair.
@@ -61,8 +62,6 @@ class StemShingler:
         ([1, 1, 1, 1], 2)
     """
 
-    version = 1
-
     def __init__(
         self,
         language: str,
@@ -71,7 +70,12 @@ class StemShingler:
         *,
         full: bool = False,
         synonyms: Mapping[str, str] | None = None,
+        first: bool = False,
     ) -> None:
+        self.version = 1 if first else 2
+        self._tokeniser = WORDS_1 if first else WORDS
+        self._word = _WORD_1 if first else word_pattern()
+        self._lower: Callable[[str], str] = str.lower if first else lower_words
         self._stems, self.library = require(language)
         self._replacements = self._checked(synonyms or {})
         digest = f"{SYNONYMS}{_digest(self._replacements)}" if self._replacements else ""
@@ -86,13 +90,13 @@ class StemShingler:
         """The shingles of every text, in order."""
         if len(texts) > 1 and sum(map(len, texts)) > GROUP:
             return join_shingles([self(texts[group]) for group in groups(texts)])
-        words = [_WORD.findall(text.lower()) for text in texts]
+        words = [self._word.findall(self._lower(text)) for text in texts]
         counts = np.fromiter(map(len, words), np.int64, len(words))
         return self._runs(self._vocabulary([*chain.from_iterable(words)]), offsets_of(counts))
 
     def units(self, text: str) -> Units:
         """The words of a text."""
-        return self._runs.units(*token_places(text))
+        return self._runs.units(*token_places(text, self._tokeniser))
 
     def _reduced(self, words: list[str]) -> list[str]:
         stems = self._stems(words)
@@ -103,13 +107,13 @@ class StemShingler:
         problems = [
             f"synonyms: got {word!r}, expected a single word of letters, digits and underscores"
             for word in chain.from_iterable(synonyms.items())
-            if not _WORD.fullmatch(word.lower())
+            if not self._word.fullmatch(self._lower(word))
         ]
         if problems:
             raise ConfigError(problems)
         replacements: dict[str, str] = {}
         for word, stems in sorted(synonyms.items()):
-            stem, other = self._stems([word.lower(), stems.lower()])
+            stem, other = self._stems([self._lower(word), self._lower(stems)])
             if replacements.setdefault(stem, other) != other:
                 problems.append(f"synonyms: got {word!r} for {stems!r}, but its stem {stem!r} is one of another word")
         problems += [

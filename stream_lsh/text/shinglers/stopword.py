@@ -13,7 +13,6 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U64
 from stream_lsh.text.hashing.groups import GROUP, groups
-from stream_lsh.text.hashing.tokens import token_places
 from stream_lsh.text.shinglers.stopwords import STOP_WORDS
 from stream_lsh.text.shinglers.word import WordShingler
 from stream_lsh.text.shingles import Shingles, Units, join_shingles, offsets_of
@@ -29,6 +28,7 @@ class StopwordShingler:
     Args:
         language: of the list, such as `en`; see `STOP_WORDS`.
         seed: chooses the multipliers and the salts of the hashes.
+        first: marks separate words, as in version 1.
 
     Guarantees:
         the shingles and their hashes are those of `word:3` for three words that begin with a stop word.
@@ -41,15 +41,15 @@ class StopwordShingler:
         [0, 4]
     """
 
-    version = 1
     library = ""
 
-    def __init__(self, language: str, seed: int = 1) -> None:
+    def __init__(self, language: str, seed: int = 1, *, first: bool = False) -> None:
         self.k = K
         self.language = language
         self.seed = seed
         self.spec = f"stopword:{language}"
-        self._words = WordShingler(K, seed)
+        self._words = WordShingler(K, seed, first=first)
+        self.version = self._words.version
         self._stop_words = np.sort(self._words.tokens([" ".join(STOP_WORDS[language])])[0])
         self._last_bits = np.zeros(int(_LAST_BITS) + 1, np.bool_)
         self._last_bits[(self._stop_words & _LAST_BITS).astype(np.int64)] = True
@@ -68,7 +68,7 @@ class StopwordShingler:
     def units(self, text: str) -> Units:
         """The tokens of a text; few of them begin a shingle, and many are in none."""
         tokens, _ = self._words.tokens([text])
-        return Units(*token_places(text), self._found(tokens[: max(0, tokens.size - K + 1)]))
+        return Units(*self._words.places(text), self._found(tokens[: max(0, tokens.size - K + 1)]))
 
     def _found(self, tokens: U64) -> I64:
         """The positions of stop words.  Their last bits exclude nearly all other tokens."""

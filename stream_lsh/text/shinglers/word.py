@@ -1,10 +1,10 @@
 r"""Word shingles: every run of k tokens.
 
-A token is a run of `\w` of the lower-cased text: letters, digits and the underscore of every script.  Scripts without
-spaces produce long tokens; `mixed:k` splits them into characters.
+A token is a run of `\w` of the lower-cased text: letters, digits and the underscore of every script, with their marks.
+Scripts without spaces produce long tokens; `mixed:k` splits them into characters.
 """
 
-from stream_lsh.text.hashing.tokens import WORDS
+from stream_lsh.text.hashing.tokens import WORDS, WORDS_1
 from stream_lsh.text.shinglers.runs import TokenShingler
 
 
@@ -15,6 +15,7 @@ class WordShingler(TokenShingler):
         k: tokens in a shingle, 1 to 64.
         seed: chooses the multipliers and the salts of the hashes.
         full: fewer than k tokens have no shingle.
+        first: marks separate tokens, as in version 1.
 
     Guarantees:
         equal runs of tokens have equal hashes, regardless of the text between the tokens; different ones collide with a
@@ -30,3 +31,4 @@ class WordShingler(TokenShingler):
 
     kind = "word"
     tokeniser = WORDS
+    first_tokeniser = WORDS_1

@@ -22,6 +22,7 @@ from stream_lsh.worker.engine.rights import RIGHTS
 from stream_lsh.worker.engine.topics.ids import topic_ids
 from stream_lsh.worker.engine.topics.required import FoundTopic, TopicSpec, find_topics, topic_problems
 from stream_lsh.worker.guards import (
+    as_stored,
     checked_topics,
     foreign_results,
     manifest_of,
@@ -71,6 +72,8 @@ async def check(config: Config, pipelines: Sequence[PipelineConfig], file: str =
 
 async def _findings(config: Config, pipelines: Sequence[PipelineConfig], file: str) -> AsyncIterator[Finding]:
     counts = await source_partitions(config)
+    kept = {pipeline.name: pipeline for pipeline in (await as_stored(config)).pipelines}
+    pipelines = [kept[pipeline.name] for pipeline in pipelines]
     async with admin_of(config.kafka) as admin:
         specs = {pipeline.name: topics(config, pipeline, counts[pipeline.name]) for pipeline in pipelines}
         existing, brokers = await find_topics(admin, {spec.name for some in specs.values() for spec in some})

@@ -104,7 +104,7 @@ def test_every_problem_has_a_line_with_its_remedy(
         f"results of {name}-p",
     }
     assert problems[f"topic {name}-p-dead-letters"].startswith("has 3 partitions, not 1: see ")
-    assert "shingles: ours 'char:4', theirs 'word:3'" in problems[f"settings of {name}-p"]
+    assert "shingles: ours 'char:4', theirs 'mixed:3'" in problems[f"settings of {name}-p"]
     assert "was deleted and recreated" in problems[f"identity of {name}-source"]
     assert "the application another writes to it" in problems[f"results of {name}-p"]
     assert not any(subject.startswith("audit") for subject in (one["subject"] for one in found))

@@ -100,7 +100,7 @@ def test_a_damaged_changelog_ends_the_worker_before_anything_is_read(
 @pytest.mark.parametrize(
     ("settings", "difference"),
     [
-        ({"shingles": "char:5"}, "shingles: ours 'char:5', theirs 'word:3'"),
+        ({"shingles": "char:5"}, "shingles: ours 'char:5', theirs 'mixed:3'"),
         ({"guards.max_size": 9}, "guards.max_size: ours 9, theirs not set"),
         ({"stories": True}, "stories: ours True, theirs not set"),
     ],

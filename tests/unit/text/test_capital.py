@@ -1,14 +1,14 @@
 """Capital-letter shingles against a slow definition, and their effect on articles."""
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stream_lsh import NearDuplicates
+from stream_lsh.text.hashing.tokens import word_pattern
 from stream_lsh.text.shinglers.capital import CapitalShingler
 from stream_lsh.text.shinglers.word import WordShingler
+from tests.evaluation.oracles import tokens
 from tests.texts import texts
 
 words = st.lists(
@@ -20,8 +20,8 @@ batches = st.lists(words.map(" ".join) | texts, max_size=5)
 def windows(text: str, k: int) -> list[tuple[tuple[str, ...], bool]]:
     """Every run of k words, and whether it is one of those asked for; of İ, lower case makes two characters."""
     found = list[tuple[str, bool]]()
-    for original in re.findall(r"[\w]+", text):
-        parts = re.findall(r"\w+", original.lower())
+    for original in word_pattern().findall(text):
+        parts = tokens(original)
         flags = [any(c.isupper() or c.istitle() for c in original)] + [False] * (len(parts) - 1)
         if "İ" in original:
             flags = flags_of_parts(original)

@@ -2,7 +2,7 @@ import pytest
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.spelling import nearest
-from stream_lsh.text.catalog import KINDS, SPECS, shingler
+from stream_lsh.text.catalog import FIRST, KINDS, SPECS, as_stored, first_version, name_in, shingler
 
 NAMES = ["char:1", "char:5", "char:64", "word:1", "word:3", "word:64", "stopword:en", "stopword:pt"]
 
@@ -10,7 +10,25 @@ NAMES = ["char:1", "char:5", "char:64", "word:1", "word:3", "word:64", "stopword
 @pytest.mark.parametrize("spec", NAMES)
 def test_a_shingler_has_the_spec_that_it_was_made_from(spec: str) -> None:
     assert shingler(spec).spec == spec
-    assert shingler(spec).version == 1
+    assert shingler(spec).version == (1 if spec.startswith("char") else 2)
+
+
+@pytest.mark.parametrize("spec", [*NAMES, "mixed:3", "capital:2", "stem:hi:3", "bag:word:3/full/4", "space:3"])
+def test_stored_settings_lead_to_the_version_that_they_state(spec: str) -> None:
+    made = shingler(spec)
+    assert name_in({"shingles": made.spec, "shingler_version": made.version}) == spec
+    assert name_in({"shingles": made.spec, "shingler_version": made.version + 1}) is None
+    assert name_in({"shingler_version": 1}) is None
+    assert name_in({"shingles": "nonsense", "shingler_version": 1}) is None
+    if made.version == 1:
+        assert first_version(spec) == spec
+        return
+    first = shingler(f"{spec}{FIRST}")
+    assert (first.spec, first.version, first.k) == (spec, 1, made.k)
+    stored: dict[str, str | int | float] = {"shingles": spec, "shingler_version": 1}
+    assert first_version(spec) == first_version(f"{spec}{FIRST}") == name_in(stored) == as_stored(spec, stored)
+    assert as_stored(f"{spec}{FIRST}", stored | {"shingler_version": 2}) == f"{spec}{FIRST}", "what is named stays"
+    assert as_stored("char:9", stored) == "char:9"
 
 
 @pytest.mark.parametrize(
@@ -53,6 +71,9 @@ def test_a_shingler_has_the_spec_that_it_was_made_from(spec: str) -> None:
         ("char:9/full/full", "char:9/full"),
         ("char:9/3", "char:9"),
         ("capital:3/full", "capital:3"),
+        ("char:3/v1", "char:3"),
+        ("word:3/v1/v1", "word:3/v1"),
+        ("word:3/v2", "word:3"),
         ("stopword:en/full/4", "stopword:en/4"),
     ],
 )
@@ -74,6 +95,7 @@ def test_anything_else_is_refused_with_the_nearest_spec(spec: str, suggest: str)
         ("char:9/4/full", "char:9/full/4"),
         ("bag:stem:en:2/full/4", "bag:stem:en:2/full/4"),
         ("code:red/system:3/4", "code:red/system:3/4"),
+        ("word:3/v1/full/4", "word:3/full/4"),
         ("code:c++:5:renamed", "code:c++:5:renamed"),
     ],
 )

@@ -12,6 +12,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.text.catalog import shingler
 from stream_lsh.text.hashing.vocabulary import Vocabulary
 from stream_lsh.text.shinglers.stem import LANGUAGES, StemShingler
+from tests.evaluation.oracles import tokens
 from tests.texts import texts
 
 sentences = st.lists(st.sampled_from("house houses housing run Running runs, ran the of".split()), max_size=10).map(
@@ -24,7 +25,7 @@ def test_shingles_are_equal_exactly_where_runs_of_stems_are(batch: list[str], k:
     stemmer, meaning = Stemmer.Stemmer("en"), dict[int, tuple[str, ...]]()
     shingles = StemShingler("en", k)(batch)
     for row, text in enumerate(batch):
-        stems = stemmer.stemWords(re.findall(r"\w+", text.lower()))
+        stems = stemmer.stemWords(tokens(text))
         runs = [tuple(stems[at : at + k]) for at in range(max(1, len(stems) - k + 1))] if stems else []
         for value, run in zip(shingles.document(row).tolist(), runs, strict=True):
             assert meaning.setdefault(value, run) == run
