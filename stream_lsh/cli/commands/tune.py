@@ -149,6 +149,7 @@ def _corpus(
     from stream_lsh.cli.reports.tuning import Corpus  # noqa: PLC0415
     from stream_lsh.kinds.text.files import read  # noqa: PLC0415
     from stream_lsh.lsh.sample import sampled_agreements  # noqa: PLC0415
+    from stream_lsh.text.scripts import ScriptCounts  # noqa: PLC0415
 
     progress = Progress(sum(file.size for file in inputs), shown=not options.quiet)
     sample, parts = Sample(options.sample), read(inputs, options)
@@ -169,11 +170,14 @@ def _corpus(
     if reasons and not options.quiet:
         report_lines(summary(reasons, list_rejects(rejects)))
     share = len(usable) / len(sample.texts)
+    scripts = ScriptCounts()
+    scripts.take(sample.texts)
     return Corpus(
         seen=seen,
         signatures=usable,
         documents=options.documents or max(2, round(sample.documents * share)),
         whole=sample.whole and options.documents is None,
+        scripts=scripts.shares(),
     )
 
 

@@ -3,7 +3,7 @@
 import json
 import textwrap
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stream_lsh.arrays import U32
@@ -14,6 +14,7 @@ from stream_lsh.lsh.sample import sampled_candidates
 from stream_lsh.lsh.solver import SLACK, Banding, alternatives, bands_needed
 from stream_lsh.lsh.spread import Agreements
 from stream_lsh.measure.containment import Containment
+from stream_lsh.text.scripts import script_lines, suitable_shingles
 
 _NEAR = 3
 """Rows of the table above the choice and below it."""
@@ -32,12 +33,14 @@ class Corpus(NamedTuple):
         signatures: of the sample.
         documents: their number, now or expected.
         whole: whether the sample contains all documents.
+        scripts: the share of each script among the letters of the sample.
     """
 
     seen: Agreements
     signatures: U32
     documents: int
     whole: bool
+    scripts: Mapping[str, float]
 
 
 class Tuned(NamedTuple):
@@ -79,10 +82,17 @@ class Tuned(NamedTuple):
         pairs = float(sampled_candidates(self.corpus.signatures, self.chosen.bands, self.chosen.rows).sum())
         return pairs / sampled * (self.corpus.documents - 1) / (sampled - 1)
 
+    @property
+    def shingles(self) -> str:
+        """The proposed shingles: the given ones, or some that suit the scripts of the documents better."""
+        given: str = self.options.shingles
+        better = None if self.corpus is None else suitable_shingles(given, self.corpus.scripts)
+        return given if better is None else better[0]
+
     def toml(self) -> dict[str, str | int | float | list[str]]:
         """The keys of `[[pipeline]]` that lead to this choice."""
         options, settings = self.options, dict[str, str | int | float | list[str]]()
-        settings |= {"shingles": options.shingles, "threshold": options.threshold}
+        settings |= {"shingles": self.shingles, "threshold": options.threshold}
         if options.normalise != ("nfc",):
             settings["normalise"] = list(options.normalise)
         if options.measure != "jaccard":
@@ -114,6 +124,7 @@ def as_json(tuned: Tuned) -> str:
         else {
             "documents": corpus.documents,
             "sampled": corpus.seen.documents,
+            "scripts": dict(corpus.scripts),
             "matches_per_document": _matches(tuned),
             "candidates_per_document_of_seed_1": tuned.with_these_functions(),
         },
@@ -253,6 +264,10 @@ def _costs(tuned: Tuned) -> Iterator[str]:
             "This is the mean over all choices of hash functions; with those of `seed = 1` it is "
             f"{_count(tuned.with_these_functions())}."
         )
+        lines = script_lines(tuned.options.shingles, corpus.scripts)
+        yield from (f"{line[0].upper()}{line[1:]}." for line in lines[:1])
+        if tuned.shingles != tuned.options.shingles:
+            yield f"{lines[1]}.  The counts are those of {tuned.options.shingles}: run the command with the others."
     each = tuned.signature_bytes + tuned.index_bytes
     yield (
         f"Memory: some {each:,} bytes per document besides its text, {each / 1000:.2g} GB per million: "

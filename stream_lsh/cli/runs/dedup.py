@@ -23,12 +23,15 @@ from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.measure.catalog import Measure, measure_of
 from stream_lsh.model import About, Cluster, Document
 from stream_lsh.pipeline.local import Limits, LocalPipeline
+from stream_lsh.text.scripts import ScriptCounts, script_lines
 from stream_lsh.wire.public import match_messages
 
 PIPELINE = "dedup"
 """The value of `pipeline` in a match line."""
 
 _PENDING = 32
+_OF_BATCH = 50
+"""Every 50th document of a batch is in the sample whose scripts are reported."""
 
 
 def scheme_of(options: Namespace) -> ShingleScheme:
@@ -110,6 +113,7 @@ class DedupRun:
         self._known: dict[str, tuple[int, About]] = {}  # event time and metadata by id, for stories
         self._progress = Progress(sum(file.size for file in inputs), shown=not options.quiet)
         self._reasons: Counter[str] = Counter()
+        self._scripts = ScriptCounts()
         self._batches = batches(parts, self._progress, self._reasons, quiet=options.quiet, rejects=outputs.rejects)
 
     @property
@@ -133,6 +137,7 @@ class DedupRun:
         waiting: deque[_Pending] = deque()
         for documents in self._batches:
             texts = [document.text or "" for document in documents]
+            self._scripts.take(texts[::_OF_BATCH])
             while signers.full:
                 self._settle(waiting.popleft(), signers)
             waiting.append(_Pending(documents, signers.offer(texts)))
@@ -185,6 +190,7 @@ class DedupRun:
             f"{counts.documents:,} documents, {counts.candidates:,} candidates, {len(self._answers):,} pairs, "
             f"{clusters:,} clusters, {seconds:.1f} s"
         ]
+        lines += script_lines(self._options.shingles, self._scripts.shares())
         if signed.updated + signed.unchanged:
             lines.append(f"{signed.updated + signed.unchanged:,} repeated ids: the last document of each counts")
         if signed.deleted + signed.unknown_deletes:
