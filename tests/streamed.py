@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from stream_lsh.ledger.changes import MatchChange
 from stream_lsh.model import Document
-from stream_lsh.pipeline.local import Limits, LocalPipeline
+from stream_lsh.pipeline.limits import Limits
+from stream_lsh.pipeline.local import LocalPipeline
 
 Pairs = dict[tuple[str, str], float]
 UNCAPPED = Limits(cap_postings=0, cap_candidates=0)

@@ -37,7 +37,8 @@ from stream_lsh.ledger.decisions import DIFFERENT, SAME
 from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.measure.containment import Containment
 from stream_lsh.model import NO_ABOUT, About, Document
-from stream_lsh.pipeline.local import Limits, LocalPipeline
+from stream_lsh.pipeline.limits import Limits
+from stream_lsh.pipeline.local import LocalPipeline
 from stream_lsh.records.model import Record
 from stream_lsh.records.reading import Reader
 from stream_lsh.wire.ids import MAX_ID_BYTES

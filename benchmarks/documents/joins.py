@@ -26,7 +26,8 @@ from stream_lsh.arrays import U64
 from stream_lsh.kinds.shingled.methods import text_scheme
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.measure.joins.join import METHODS, join
-from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline
+from stream_lsh.pipeline.limits import Limits
+from stream_lsh.pipeline.local import BATCH, LocalPipeline
 from tests.evaluation.corpora import Corpus, Pair, llvm_pages, newsgroups, pair_of
 
 THRESHOLDS = (0.7, 0.8, 0.85, 0.9, 0.95, 0.98)

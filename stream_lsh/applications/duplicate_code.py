@@ -12,7 +12,8 @@ from typing import NamedTuple
 from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.model import Document
-from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline
+from stream_lsh.pipeline.limits import Limits
+from stream_lsh.pipeline.local import BATCH, LocalPipeline
 from stream_lsh.text.functions import Function, functions_of
 from stream_lsh.text.shinglers.code import CodeShingler
 

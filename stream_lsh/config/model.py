@@ -18,7 +18,7 @@ from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.kinds.text.presets import DAY_MS
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.model import Document
-from stream_lsh.pipeline.local import Limits
+from stream_lsh.pipeline.limits import Limits
 from stream_lsh.settings import value_types
 from stream_lsh.settings.schema import key, table
 from stream_lsh.settings.value_types import choice, size, span, whole
@@ -85,9 +85,10 @@ class PipelineConfig(TopicNames):
         ),
     )
     max_candidates: int = field(
-        default=200,
+        default=1_000,
         metadata=key(
-            whole(0), "the maximum number of documents that one is compared with; 0: no limit, for buckets too"
+            whole(0),
+            "the maximum number of documents that one is compared with, the newest ones of each bucket; 0: no limit",
         ),
     )
     max_document_bytes: int = field(

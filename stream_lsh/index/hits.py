@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stream_lsh.arrays import U32, U64, Bools
+from stream_lsh.arrays import I64, U32, U64, Bools
 
 NUMBER_BITS = 40
 NUMBER_MASK = np.uint64((1 << NUMBER_BITS) - 1)
@@ -34,7 +34,7 @@ class Hits:
         bands: uint32[pairs], the number of probed buckets that the two share.
         identical: bool[pairs], whether one of these is a digest bucket.
         capped_buckets: the buckets of probes that skipped postings, because the bucket exceeds the cap.
-        capped_candidates: candidates skipped by the cap of their new document.
+        capped_candidates: candidates that the caps omitted; estimated if counting costs too much (`omitted`).
     """
 
     new: U64
@@ -127,8 +127,8 @@ def merge_equal_refs(counted: Counted, old: U64) -> tuple[Counted, U64]:
     return merged, old[keep]
 
 
-def rank(counted: Counted, refs: U64, old: U64, cap_candidates: int, capped_buckets: Sequence[int]) -> Hits:
-    """Candidates in their final order, at most `cap_candidates` per new document (0 = all).
+def rank(counted: Counted, refs: U64, old: U64, cap_candidates: int, capped_buckets: Sequence[int]) -> tuple[Hits, I64]:
+    """Candidates in their final order, at most `cap_candidates` per new document (0 = all); and those that were cut.
 
     Identical content is never cut: a cluster of copies must not fall apart because its members also resemble others.
     Their number is bounded by the cap of the digest bucket.
@@ -139,17 +139,20 @@ def rank(counted: Counted, refs: U64, old: U64, cap_candidates: int, capped_buck
         old: uint64[candidates], the refs of the old documents.
         cap_candidates: per new document.
         capped_buckets: passed through.
+
+    Returns:
+        the hits, and int64[m], the rows of `counted` that the cap dropped.
     """
     rows = counted.rows.astype(np.int64)
     place = rows << np.int64(32) | (_BANDS_MASK - counted.bands)
     place[~counted.identical] |= np.int64(1 << 31)
     order = np.argsort(place, kind="stable")
-    cut = 0
+    cut = np.empty(0, np.int64)
     if cap_candidates and len(order) > cap_candidates:
         standing = np.arange(len(order)) - np.searchsorted(
             rows, rows
         )  # the order within a row does not move its bounds
         keep = (standing < cap_candidates) | counted.identical[order]
-        cut = len(order) - int(np.count_nonzero(keep))
-        order = order[keep]
-    return Hits(refs[rows[order]], old[order], counted.bands[order], counted.identical[order], capped_buckets, cut)
+        cut, order = order[~keep], order[keep]
+    hits = Hits(refs[rows[order]], old[order], counted.bands[order], counted.identical[order], capped_buckets, len(cut))
+    return hits, cut

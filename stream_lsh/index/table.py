@@ -29,12 +29,13 @@ from stream_lsh.arrays import I64, U64
 from stream_lsh.errors import DamagedBytes
 from stream_lsh.index.batch import Batch, checked, in_chain_order, maybe_known
 from stream_lsh.index.capacity import MAX_CAPACITY, further_capacity
-from stream_lsh.index.hits import Hits, concatenated, count_bands, merge_equal_refs, no_hits, rank
+from stream_lsh.index.hits import Hits, concatenated, no_hits
 from stream_lsh.index.incremental_snapshot import TableCopy
+from stream_lsh.index.prober import Inserted, Prober
 from stream_lsh.index.sealed import SLICE, Sealed
 from stream_lsh.index.sealing import Sealing, to_seal
 from stream_lsh.index.segment import FOREVER_MS, Places, Segment
-from stream_lsh.index.walk import Probe, Walk, bucket_numbers, find, new_neighbours, refs_of
+from stream_lsh.index.walk import Probe, bucket_numbers, find, new_neighbours, refs_of
 from stream_lsh.model import NO_REF
 
 
@@ -42,15 +43,16 @@ class BandTable:
     """Stores postings and returns candidate pairs.
 
     Args:
-        cap_postings: the most postings of its bucket that a probe follows, newest first; 0 = all.  32 are enough to
-            connect a cluster; a step then costs the same at any bucket size.
+        cap_postings: the most postings of its bucket that a probe follows, newest first; 0 = all.  With a cap, a step
+            costs the same at any bucket size.
         cap_candidates: the most candidates of a new document, besides those of identical content; 0 = all.
         segment_span_ms: stretch of event time per segment, the granularity of `expire`; None = one unlimited stretch.
         first_capacity: postings of the first segment of a stretch.
         most_documents: the most documents of a segment, the granularity of `expire` by floors; 0 = as many as fit.
+        counting: `free_candidates`, `credit` and `draws` of `Prober`.
 
     Attributes:
-        visited: postings read by all probes so far, a measure of their cost without clock noise.
+        prober: applies the caps, and counts what they omit.
 
     Cost: memory is 16 bytes a posting, 12 a document and 4 to 8 per posting of capacity, some 360 bytes a document
         at 17 buckets each.  With stretches of event time there are many segments, and all but the newest are sealed,
@@ -60,7 +62,6 @@ class BandTable:
     """
 
     __slots__ = (
-        "_cap_candidates",
         "_cap_postings",
         "_first_capacity",
         "_in_parts",
@@ -70,7 +71,7 @@ class BandTable:
         "_segments",
         "_span_ms",
         "_table_copy",
-        "visited",
+        "prober",
     )
 
     def __init__(
@@ -81,15 +82,16 @@ class BandTable:
         segment_span_ms: int | None = None,
         first_capacity: int = 1 << 20,
         most_documents: int = 0,
+        **counting: int,
     ) -> None:
-        self._cap_postings, self._cap_candidates = cap_postings, cap_candidates
+        self._cap_postings = cap_postings
+        self.prober = Prober(cap_postings, cap_candidates, **counting)
         self._span_ms, self._first_capacity, self._most_documents = segment_span_ms, first_capacity, most_documents
         self._segments: list[Segment | Sealed] = []
         self._sealing: Sealing | None = None
         self._table_copy: TableCopy | None = None
         self._marks: U64 = np.zeros(1, dtype=np.uint64)  # per source partition: 1 + the highest inserted ref
         self._in_parts = False  # whether a ref may have several numbers, because its postings arrived in several calls
-        self.visited = 0
 
     def __len__(self) -> int:
         """Live postings."""
@@ -104,6 +106,11 @@ class BandTable:
     def segments(self) -> int:
         """Segments in use; each one adds to the time of a probe, see `benchmarks.documents.index`."""
         return len(self._segments)
+
+    @property
+    def visited(self) -> int:
+        """Postings read by all probes so far, a measure of their cost without clock noise."""
+        return self.prober.visited
 
     @property
     def nbytes(self) -> int:
@@ -134,7 +141,8 @@ class BandTable:
             self._seal_some(self._span_ms is not None)
         for piece in checked(refs, times, rows, buckets).pieces():
             probes = self._enter(piece)
-            parts.append(self._probed(piece.refs, probes) if probes else no_hits())
+            inserted = Inserted(self._segments, piece.refs, probes, self._in_parts)
+            parts.append(self.prober.candidates(inserted) if probes else no_hits())
         return concatenated(parts)
 
     def insert(self, refs: U64, times: I64, rows: I64, buckets: U64) -> None:
@@ -162,7 +170,8 @@ class BandTable:
         newest = len(self._segments) - 1
         heads = self._segments[newest].heads(buckets)
         refs = np.full(int(rows.max()) + 1, NO_REF, np.uint64)
-        return self._probed(refs, [Probe(newest, rows, buckets, heads)])
+        probes = [Probe(newest, rows, buckets, heads)]
+        return self.prober.candidates_of_query(Inserted(self._segments, refs, probes, self._in_parts))
 
     def retire(self, refs: U64, rows: I64, buckets: U64) -> Hits:
         """Remove postings; returns the pairs of copies that became neighbours.
@@ -355,17 +364,6 @@ class BandTable:
             self._segments[at : at + len(sealing.segments)] = [sealed] if sealed.live else []
             self._sealing = None
         return sealing is not None
-
-    def _probed(self, refs: U64, probes: list[Probe]) -> Hits:
-        walk = Walk(self._segments, probes, self._cap_postings)
-        self.visited += walk.visited
-        if not walk.keys:
-            return no_hits(walk.capped)
-        counted = count_bands(walk.keys[0] if len(walk.keys) == 1 else np.concatenate(walk.keys))
-        old = refs_of(self._segments, counted.numbers.astype(np.int64) + self._segments[0].base)
-        if self._in_parts:
-            counted, old = merge_equal_refs(counted, old)
-        return rank(counted, refs, old, self._cap_candidates, walk.capped)
 
     def _unlink(self, refs: U64, buckets: U64) -> dict[int, list[int]]:
         """Remove postings; returns the numbers of the removed documents, by digest bucket."""

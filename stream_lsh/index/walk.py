@@ -36,6 +36,10 @@ class Probe:
     older: I64
 
 
+class TooManyKeys(Exception):
+    """A walk has found more keys than it may."""
+
+
 class Walk:
     """One walk of many postings at once, all chains in step.
 
@@ -47,21 +51,41 @@ class Walk:
         segments: oldest first.
         probes: any number per segment.
         cap: postings to take per bucket over all segments together; 0 = all.
+        most_keys: the most keys of all postings together; 0 = any number.
+
+    Raises:
+        TooManyKeys: there are more keys than `most_keys`.
 
     Attributes:
         keys: one array per round with hits; see `hits`.
-        capped: the buckets of postings whose bucket exceeds the cap.
+        capped: the buckets of postings whose bucket exceeds the cap; `capped_rows` their documents.
         visited: rows read, the measure of the cost of a walk.
     """
 
-    __slots__ = ("_base", "_buckets", "_cap", "_few", "_left", "_tags", "capped", "keys", "visited")
+    __slots__ = (
+        "_base",
+        "_buckets",
+        "_cap",
+        "_few",
+        "_left",
+        "_room",
+        "_tags",
+        "capped",
+        "capped_rows",
+        "keys",
+        "visited",
+    )
 
-    def __init__(self, segments: Sequence[Segment | Sealed], probes: Sequence[Probe], cap: int) -> None:
+    def __init__(
+        self, segments: Sequence[Segment | Sealed], probes: Sequence[Probe], cap: int, most_keys: int = 0
+    ) -> None:
         self.keys: list[U64] = []
         self._few: list[int] = []
         self.capped: list[int] = []
+        self.capped_rows: list[int] = []
         self.visited = 0
         self._cap = cap
+        self._room = most_keys or 1 << 62
         self._base = segments[0].base if segments else 0
         if sum(len(probe.rows) for probe in probes) <= FEW:
             self._one_by_one(segments, probes)
@@ -84,6 +108,8 @@ class Walk:
             tags = _tags(probe.rows, probe.buckets).tolist()
             for tag, bucket, row in zip(tags, probe.buckets.tolist(), probe.older.tolist(), strict=True):
                 self._single(segments[: probe.segment + 1], tag, bucket, row)
+                if len(self._few) > self._room:
+                    raise TooManyKeys
         if self._few:
             self.keys.append(np.array(self._few, dtype=np.uint64))
 
@@ -112,6 +138,7 @@ class Walk:
             if read(row, 0) == bucket:
                 if left == 0:
                     self.capped.append(bucket)
+                    self.capped_rows.append(key >> int(ROW_SHIFT))
                     return None
                 left -= 1
                 self._few.append(key - ((link & 0xFFFFFFFF) << 1))
@@ -124,6 +151,7 @@ class Walk:
             self.visited += 1
             if left == 0:
                 self.capped.append(bucket)
+                self.capped_rows.append(key >> int(ROW_SHIFT))
                 return None
             left -= 1
             self._few.append(key - (ordinal << 1))
@@ -163,7 +191,7 @@ class Walk:
                 spent = met > left
                 live &= np.arange(width) < left[:, None]
                 self.visited += int(np.minimum(met, left + 1).sum())
-                self.capped += buckets[spent].tolist()
+                self._note_capped(lanes[spent])
                 self._left[lanes] = np.where(spent, -1, left - met)
                 on &= ~spent
             else:
@@ -171,7 +199,7 @@ class Walk:
             lane = lanes[live.nonzero()[0]]
             if len(lane):
                 number = documents[live] + np.uint64(segment.base - self._base)
-                self.keys.append(self._tags[lane] | (NUMBER_MASK - number) << _ONE)
+                self._add_keys(self._tags[lane] | (NUMBER_MASK - number) << _ONE)
             at = on.nonzero()[0]
             lanes, rows, buckets = lanes[at], rows[at] + width, buckets[at]
             width = min(2 * width, _WIDEST)
@@ -201,11 +229,21 @@ class Walk:
                 self._left[lane] = left
                 spent = (left < 0).nonzero()[0]
                 if len(spent):
-                    self.capped += self._buckets[lane[spent]].tolist()
+                    self._note_capped(lane[spent])
                     current[at[spent]] = 0
                     at, lane = np.delete(at, spent), np.delete(lane, spent)
             number = (link[at] & LOW32) + np.uint64(segment.base - self._base)
-            self.keys.append(self._tags[lane] | (NUMBER_MASK - number) << _ONE)
+            self._add_keys(self._tags[lane] | (NUMBER_MASK - number) << _ONE)
+
+    def _note_capped(self, lanes: I64) -> None:
+        self.capped += self._buckets[lanes].tolist()
+        self.capped_rows += (self._tags[lanes] >> ROW_SHIFT).tolist()
+
+    def _add_keys(self, keys: U64) -> None:
+        self.keys.append(keys)
+        self._room -= len(keys)
+        if self._room < 0:
+            raise TooManyKeys
 
 
 def _tags(rows: I64, buckets: U64) -> U64:

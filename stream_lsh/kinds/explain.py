@@ -9,7 +9,7 @@ from itertools import pairwise
 from stream_lsh.kinds.comparison import Comparison, PairwiseScheme
 from stream_lsh.ledger.graph.paths import Link, widest_path
 from stream_lsh.model import Document
-from stream_lsh.pipeline.local import Limits
+from stream_lsh.pipeline.limits import Limits
 from stream_lsh.text.passages.shared import Passage
 
 

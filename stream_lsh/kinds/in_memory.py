@@ -16,7 +16,8 @@ from stream_lsh.ledger.edges import Edges
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Cluster, Document, Match, Similar
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
-from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline, LocalState
+from stream_lsh.pipeline.limits import Limits
+from stream_lsh.pipeline.local import BATCH, Counts, LocalPipeline, LocalState
 from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.text.catalog import as_stored
 from stream_lsh.wire.archive import Archive, read_archive, write_archive
@@ -26,6 +27,8 @@ from stream_lsh.wire.ledger_parts import LedgerAssembler, encode_ledger
 from stream_lsh.wire.split import cut_documents
 
 _RECORD_BYTES = 1 << 20
+_NOT_SAVED = ("stories", "describer", "free_candidates", "free_pairs")
+"""The limits that the head of a saved file does not contain."""
 _REMOVED = 1024
 """The least number of removals before a compaction."""
 
@@ -119,10 +122,17 @@ class InMemory:
         return version is not None and version.live
 
     @property
+    def counts(self) -> Counts:
+        """The counters since this object was constructed, those of the caps included."""
+        return self._pipeline.counts
+
+    @property
     def capped(self) -> int:
-        """The number of times that a cap applied: buckets not followed to their end, candidates not compared."""
-        counts = self._pipeline.counts
-        return counts.capped_postings + counts.capped_candidates
+        """The number of pairs that share a bucket and were not compared because of a cap.
+
+        It is an estimate if counting them would take too long.
+        """
+        return self._pipeline.counts.capped_candidates
 
     # -- keeping
 
@@ -151,7 +161,7 @@ class InMemory:
         head = {
             "kind": self._KIND,
             "settings": self._settings,
-            "limits": {name: value for name, value in limits.items() if name not in ("stories", "describer")},
+            "limits": {name: value for name, value in limits.items() if name not in _NOT_SAVED},
             "scheme": settings,
             "next_offset": state.next_offset,
             "newest_ms": state.newest_ms,
@@ -229,7 +239,7 @@ def _records(state: LocalState, scheme: int) -> Iterator[bytes]:
 
 
 def check_limits(
-    threshold: float, guards: Guards, retention_ms: int | None, max_candidates: int, others: Iterable[str] = ()
+    threshold: float, guards: Guards, retention_ms: int | None, max_candidates: int | None, others: Iterable[str] = ()
 ) -> None:
     """Check the limits of work and clusters; `others` are problems found elsewhere, to report together with these.
 
@@ -239,11 +249,16 @@ def check_limits(
     problems = [f"guards.{name}: {problem}" for name, problem in guards.problems(threshold)]
     if retention_ms is not None and retention_ms <= 0:
         problems.append(f"retention_ms: got {retention_ms}, expected a positive number or None")
-    if max_candidates < 0:
+    if max_candidates is not None and max_candidates < 0:
         problems.append(f"max_candidates: got {max_candidates}, expected 0 (no caps) or more")
     problems += others
     if problems:
         raise ConfigError(problems)
+
+
+def cap_settings(max_candidates: int | None) -> dict[str, int]:
+    """The cap as a setting of a saved file, which does not contain the default."""
+    return {} if max_candidates is None else {"max_candidates": max_candidates}
 
 
 def match_of(pair: PairState | MatchChange) -> Match:

@@ -14,7 +14,7 @@ from stream_lsh.files.discover import Input
 from stream_lsh.kinds.comparison import PairwiseScheme
 from stream_lsh.kinds.results import Results
 from stream_lsh.model import Document
-from stream_lsh.pipeline.local import Limits
+from stream_lsh.pipeline.limits import Limits
 from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.toml import Path

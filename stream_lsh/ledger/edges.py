@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from stream_lsh.arrays import F64, I64, U32, U64
-from stream_lsh.model import NO_ABOUT, About, Abouts, in_full
+from stream_lsh.model import NO_ABOUT, About, Abouts, concatenate, in_full
 
 
 class End(NamedTuple):
@@ -89,3 +91,29 @@ class Edges:
 def written(evidence: Sequence[str]) -> Sequence[str]:
     """`()` if every row is empty, else the column unchanged."""
     return () if evidence.count("") == len(evidence) else evidence
+
+
+def concatenated(parts: Sequence[Edges]) -> Edges:
+    """The edges of one or several batches of one comparer, in their order."""
+    if len(parts) == 1:
+        return parts[0]
+    shingles = [part.shingles for part in parts if part.shingles is not None]
+    return Edges(
+        _concatenated_ends([part.left for part in parts]),
+        _concatenated_ends([part.right for part in parts]),
+        np.concatenate([part.similarity for part in parts]),
+        np.concatenate([part.shared for part in parts]),
+        np.concatenate([part.union for part in parts]),
+        np.concatenate(shingles) if shingles else None,
+        [text for part in parts for text in part.evidence],
+    )
+
+
+def _concatenated_ends(parts: Sequence[Ends]) -> Ends:
+    return Ends(
+        [id for part in parts for id in part.ids],
+        np.concatenate([part.refs for part in parts]),
+        np.concatenate([part.times for part in parts]),
+        np.concatenate([part.digests for part in parts]),
+        concatenate((part.abouts, part.refs.size) for part in parts),
+    )

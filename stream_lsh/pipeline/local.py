@@ -10,10 +10,8 @@ import numpy as np
 
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.changes import Settled
-from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.decisions import Decision
-from stream_lsh.ledger.edges import Edges
-from stream_lsh.ledger.frame_notes import ClusterDescriber
+from stream_lsh.ledger.edges import Edges, concatenated
 from stream_lsh.model import NO_ABOUT, NO_REF, About, Document, at_rows, or_empty
 from stream_lsh.pipeline.agents.effects import Effect, Frame, Publish, Send
 from stream_lsh.pipeline.agents.gather import gather_agent
@@ -26,6 +24,7 @@ from stream_lsh.pipeline.agents.verify import verify_agent
 from stream_lsh.pipeline.batches import (
     CANDIDATE,
     BandsFrame,
+    Candidates,
     CandidatesFrame,
     EdgesFrame,
     Mark,
@@ -41,8 +40,9 @@ from stream_lsh.pipeline.changelog.rewrite import BucketsRecovery
 from stream_lsh.pipeline.compare import Comparer, Criteria
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
+from stream_lsh.pipeline.limits import Limits
+from stream_lsh.pipeline.omitted import matches_among
 from stream_lsh.pipeline.scheme import Scheme
-from stream_lsh.pipeline.settle import Settler
 from stream_lsh.pipeline.sign import Arrivals
 from stream_lsh.pipeline.verify import verify
 from stream_lsh.pipeline.watermarks import Relay
@@ -51,90 +51,14 @@ from stream_lsh.retention import BEGINNING_MS, Horizon
 BATCH = 200
 """The best number of documents for one batch: more gain nothing, fewer pay for each numpy call."""
 
-_LATENESS_MS = 3_600_000
-_SEGMENTS = 8
-_LEAST_OF_SEGMENT = 1_000
+_CREDIT = 1 << 25
+"""Postings that may be read to count omitted candidates exactly: seconds of work."""
+_DRAWS = 32
+_AT_ONCE = 1 << 15
+"""Candidates that are compared together: their signatures take 32 MB."""
+
 _NO_LOG = LogHead()
 """The head of a changelog without records."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The limits on the lifetime of documents, on the work for each, and on clusters.
-
-    Attributes:
-        retention_ms: greatest distance of a match in event time, and the lifetime of a document; None: for ever.
-        lateness_ms: additional lifetime of state, for late documents.
-        max_documents: newest documents kept; 0: all.
-        cap_postings: postings that a probe follows in a bucket; 0: all.
-        cap_candidates: candidates of a document, and pairs that are compared again when it is updated; 0: all.
-        guards: additional conditions on clusters.
-        stories: clusters have headline, outlets and first publisher.
-        link_from: similarity from which a pair connects, of records; 0: every pair does.
-        describer: makes the summaries of clusters, unless these are stories.
-    """
-
-    retention_ms: int | None = None
-    lateness_ms: int = _LATENESS_MS
-    max_documents: int = 0
-    cap_postings: int = 32
-    cap_candidates: int = 200
-    guards: Guards = NO_GUARDS
-    stories: bool = False
-    link_from: float = 0.0
-    describer: ClusterDescriber | None = None
-
-    def settler(self, threshold: float, partitions: int = 1, mirror_share: float = 0.0) -> Settler:
-        """The state of settle under these limits."""
-        return Settler(
-            threshold,
-            partitions,
-            self.retention_ms,
-            self.lateness_ms,
-            self.guards,
-            stories=self.stories,
-            mirror_share=mirror_share,
-            link_from=self.link_from,
-            describer=self.describer,
-            cap_rechecks=self.cap_candidates,
-        )
-
-    @classmethod
-    def of(
-        cls,
-        max_candidates: int,
-        retention_ms: int | None,
-        guards: Guards,
-        *,
-        lateness_ms: int = _LATENESS_MS,
-        max_documents: int = 0,
-        stories: bool = False,
-    ) -> "Limits":
-        """The limits of settings that have one number for both caps.
-
-        The others are the attributes; `max_candidates` is candidates a document, and 0 lifts both caps.
-
-        Example:
-            >>> limits = Limits.of(0, None, NO_GUARDS)
-            >>> limits.cap_candidates, limits.cap_postings
-            (0, 0)
-        """
-        limits = cls(
-            retention_ms, lateness_ms, max_documents, cap_candidates=max_candidates, guards=guards, stories=stories
-        )
-        return limits if max_candidates else replace(limits, cap_postings=0)
-
-    @property
-    def segment_span_ms(self) -> int | None:
-        """Event time in one segment of the index: few segments, so that a probe visits few."""
-        if self.retention_ms is None:
-            return None
-        return max(1, (self.retention_ms + self.lateness_ms) // (_SEGMENTS - 1))
-
-    @property
-    def segment_documents(self) -> int:
-        """Documents of each source partition in one segment of the index, where `max_documents` bounds them; 0: any."""
-        return max(_LEAST_OF_SEGMENT, self.max_documents // (_SEGMENTS - 1)) if self.max_documents else 0
 
 
 Counts = StepCounts
@@ -174,6 +98,9 @@ class LocalPipeline:
             cap_candidates=limits.cap_candidates,
             segment_span_ms=limits.segment_span_ms,
             most_documents=limits.segment_documents,
+            free_candidates=limits.free_candidates,
+            credit=_CREDIT,
+            draws=_DRAWS,
         )
         self.settler = limits.settler(threshold)
         criteria, comparer = scheme.criteria(threshold, limits.retention_ms), scheme.comparer()
@@ -208,7 +135,12 @@ class LocalPipeline:
         arrivals = Arrivals(0, offsets, documents)
         prepared = prepared_batch(self._shared, self._of_documents, arrivals, offsets.start, presigned)
         self.counts.documents += len(documents)
+        self.table.prober.allow(self.limits.free_pairs - len(self.settler.ledger.graph.pairs))
         settled = self._settle(self._edges(deliver(self._shared, self._of_documents, _NO_LOG, prepared, 0)))
+        omitted = self.table.prober.omitted.take()
+        if omitted is not None:
+            compared = self.documents, self._shared.criteria, self._shared.comparer
+            self.counts.capped_matches += matches_among(omitted, *compared)
         # The pairs of a batch are published before the batch lets any of them expire, however much time it spans.
         return settled + self._settle(EdgesFrame(watermarks=self._watermarks(documents)))
 
@@ -232,6 +164,7 @@ class LocalPipeline:
         buckets = self.scheme.buckets(signatures)[0]
         buckets = buckets[buckets != 0]
         hits = self.table.probe(np.zeros(buckets.size, np.int64), buckets)
+        self.counts.capped_candidates += hits.capped_candidates
         asked = Verifications(
             refs=np.array([NO_REF], np.uint64),
             times=np.array([time_ms or 0], np.int64),
@@ -292,10 +225,23 @@ class LocalPipeline:
         if isinstance(sent, BandsFrame):
             return self._edges(index_agent(self._shared, self._of_buckets, _NO_LOG, Input(0, (sent,), 0, 0)))
         if isinstance(sent, CandidatesFrame):
-            return self._edges(gather_agent(self._shared, self._of_documents, Input(0, (sent,), 0, 0)))
+            return self._compared(sent)
         if isinstance(sent, VerificationsFrame):
             return self._edges(verify_agent(self._shared, self._of_documents, Input(0, (sent,), 0, 0)))
         return sent
+
+    def _compared(self, sent: CandidatesFrame) -> EdgesFrame:
+        """The edges of candidates, some at a time, so that memory stays flat."""
+        pairs, edges = sent.candidates, list[Edges]()
+        for start in range(0, max(1, 0 if pairs is None else len(pairs)), _AT_ONCE):
+            some = sent
+            if pairs is not None and len(pairs) > _AT_ONCE:
+                at = slice(start, start + _AT_ONCE)
+                part = Candidates(pairs.new[at], pairs.old[at], pairs.kinds[at])
+                some = CandidatesFrame(part, horizon=None if start else sent.horizon)
+            found = self._edges(gather_agent(self._shared, self._of_documents, Input(0, (some,), 0, 0))).edges
+            edges += [] if found is None else [found]
+        return EdgesFrame(edges=concatenated(edges) if edges else None)
 
     def _settle(self, frame: EdgesFrame) -> list[Settled]:
         """Settle a frame, then the answers to its rechecks, until there are no more rechecks."""

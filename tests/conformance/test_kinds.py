@@ -19,7 +19,8 @@ from stream_lsh.kinds.in_memory import InMemory
 from stream_lsh.kinds.registry import KINDS, kind_class
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.model import Document
-from stream_lsh.pipeline.local import Limits, LocalPipeline
+from stream_lsh.pipeline.limits import Limits
+from stream_lsh.pipeline.local import LocalPipeline
 from stream_lsh.settings.schema import keys_of
 from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.fingerprint import fingerprint

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from stream_lsh.cli.options.common import add_guards
+from stream_lsh.cli.options.common import DEFAULT_CAPS, add_guards
 from stream_lsh.cli.options.parser import Parser, least_share, share, whole
 from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs
 from stream_lsh.cli.process import collection_paused, hold, release
@@ -100,9 +100,8 @@ def make_parser() -> Parser:
     add(
         "--max-candidates",
         type=whole(0),
-        default=200,
         metavar="N",
-        help="compare each record with at most N others; 0 lifts all caps, those of blocking too (default 200)",
+        help=f"compare each record with at most N others; 0 lifts all caps, those of blocking too {DEFAULT_CAPS}",
     )
     add_guards(parser, "record")
     add = parser.add_argument_group("output").add_argument

@@ -3,13 +3,12 @@
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 
-from stream_lsh.cli.options.common import MEASURES, add_recall, add_threshold
+from stream_lsh.cli.options.common import DEFAULT_CAPS, MEASURES, add_recall, add_threshold
 from stream_lsh.cli.options.parser import Parser, ratio, whole
 from stream_lsh.cli.options.single_field import add_files, add_value_input, add_value_output, run_with
 from stream_lsh.errors import ConfigError
 
 _FORMATS = ("jsonl", "csv", "tsv")
-_MAX_CANDIDATES = 200
 
 _EPILOG = """\
 inputs:
@@ -74,7 +73,7 @@ def make_parser() -> Parser:
         "--max-candidates",
         type=whole(0),
         metavar="N",
-        help=f"compare each set with at most N others; 0 lifts all caps (default {_MAX_CANDIDATES}, with --query 0)",
+        help=f"compare each set with at most N others; 0 lifts all caps {DEFAULT_CAPS}",
     )
     column = "field or column of the items (default items; item where each row has one)"
     add_value_input(parser, _FORMATS, ("--item-column", column))
@@ -101,5 +100,5 @@ def _check(options: Namespace) -> None:
         problems.append("--counts: a square of a grid is occupied or is not")
     if problems:
         raise ConfigError(problems)
-    if options.max_candidates is None:
-        options.max_candidates = 0 if options.query else _MAX_CANDIDATES
+    if options.query:
+        options.max_candidates = 0

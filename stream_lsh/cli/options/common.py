@@ -19,6 +19,9 @@ from stream_lsh.files.column_names import AS_NAMED, COLUMNS
 from stream_lsh.files.discover import FORMATS
 from stream_lsh.kinds.text.presets import PRESETS
 
+DEFAULT_CAPS = "(default: no cap; 200 after 20 million candidates, or while 4 million pairs are kept)"
+"""The caps of a file without `--max-candidates`, as `pipeline.limits` sets them."""
+
 EITHER_FORMATS = (*FORMATS, "parquet")
 """Of files that may be of records as well."""
 MEASURES = ("jaccard", "containment")
@@ -98,9 +101,8 @@ def add_matching(parser: Parser, *, preset: bool = True, limits: bool = True) ->
     add(
         "--max-candidates",
         type=whole(0),
-        default=200,
         metavar="N",
-        help="compare each document with at most N others; 0 lifts all caps, those of the index too (default 200)",
+        help=f"compare each document with at most N others; 0 lifts all caps, those of the index too {DEFAULT_CAPS}",
     )
     add(
         "--retention",

@@ -12,6 +12,7 @@ from msgspec.json import encode
 
 from stream_lsh.cli.input.batches import batches, list_rejects, summary
 from stream_lsh.cli.output.atomic_files import Outputs
+from stream_lsh.cli.output.caps import caps_lines
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.output.results import Answers
 from stream_lsh.cli.runs.signer_pool import Signers
@@ -22,7 +23,8 @@ from stream_lsh.kinds.shingled.methods import ShingleScheme, method_problems, mo
 from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.measure.catalog import Measure, measure_of
 from stream_lsh.model import About, Cluster, Document
-from stream_lsh.pipeline.local import Limits, LocalPipeline
+from stream_lsh.pipeline.limits import Limits
+from stream_lsh.pipeline.local import LocalPipeline
 from stream_lsh.text.scripts import ScriptCounts, script_lines
 from stream_lsh.wire.public import match_messages
 
@@ -197,11 +199,7 @@ class DedupRun:
             lines.append(f"{signed.deleted + signed.unknown_deletes:,} deletes")
         if signed.expired:
             lines.append(f"{signed.expired:,} documents came later than the retention allows")
-        if counts.capped_postings or counts.capped_candidates:
-            lines.append(
-                f"capped: {counts.capped_postings:,} buckets were not followed to their end, "
-                f"{counts.capped_candidates:,} candidates were not compared; --max-candidates 0 lifts the caps"
-            )
+        lines += caps_lines(counts)
         lines += summary(self._reasons, list_rejects(self._outputs.rejects))
         sys.stderr.write("".join(f"{line}\n" for line in lines))
 

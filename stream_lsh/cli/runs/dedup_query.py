@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from stream_lsh.cli.input.batches import batches, list_rejects, reject, summary
 from stream_lsh.cli.output.atomic_files import Outputs
+from stream_lsh.cli.output.caps import caps_lines
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.runs.dedup import PIPELINE, limits_of, scheme_of
 from stream_lsh.files.chunks import Refused
@@ -108,6 +109,5 @@ class DedupQueryRun:
             f"{self.size:,} documents, {self._queries:,} queries, {self._answered:,} of them with a match, "
             f"{self._matches:,} matches, {seconds:.1f} s"
         ]
-        if counts.capped_postings or counts.capped_candidates:
-            lines.append("capped: some candidates were not compared; --max-candidates 0 lifts the caps")
+        lines += caps_lines(counts)
         return lines + summary(self._reasons, list_rejects(self._outputs.rejects))

@@ -14,7 +14,8 @@ from stream_lsh.kinds.explain import Evidence
 from stream_lsh.kinds.text.files import read
 from stream_lsh.ledger.graph.paths import Link
 from stream_lsh.model import Document
-from stream_lsh.pipeline.local import Limits, LocalPipeline
+from stream_lsh.pipeline.limits import Limits
+from stream_lsh.pipeline.local import LocalPipeline
 from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.spelling import nearest
 

@@ -14,6 +14,7 @@ from msgspec.json import encode
 
 from stream_lsh.cli.input.record_reader import RecordReader
 from stream_lsh.cli.output.atomic_files import Output, report_lines
+from stream_lsh.cli.output.caps import caps_lines
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.reports.columns import unmatched_columns
 from stream_lsh.cli.runs.dedup import guards_of
@@ -193,11 +194,10 @@ class LinkRun:
             lines.append(f"{self._deletes:,} deletes")
         ignored = (self._options.time_column or TIME, DELETED)
         lines += unmatched_columns(self._profile, self._columns, ignored)
-        if counts.capped_postings or counts.capped_candidates:
+        lines += caps_lines(counts)
+        if counts.capped_by_block:
             lines.append(
-                f"capped: {counts.capped_postings:,} blocks were not followed to their end"
-                f"{_rules(counts.capped_by_block)}, {counts.capped_candidates:,} candidates were not compared; "
-                "--max-candidates 0 lifts the caps"
+                f"{counts.capped_postings:,} blocks were not followed to their end{_rules(counts.capped_by_block)}"
             )
         report_lines(lines + self.record_reader.summary())
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from stream_lsh.cli.input.batches import batches, list_rejects, reject, summary
 from stream_lsh.cli.output.atomic_files import Outputs
+from stream_lsh.cli.output.caps import caps_lines
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.files.chunks import Part, Refused
 from stream_lsh.files.discover import Input
@@ -154,11 +155,8 @@ class SingleFieldRun(ABC):
         lines = [", ".join([f"{self.size:,} {self._what}", *self._report, f"{seconds:.1f} s"])]
         if self._again:
             lines.append(f"{self._again:,} repeated ids: the last one of each counts")
-        if self.memory is not None and self.memory.capped:
-            lines.append(
-                f"capped: {self.memory.capped:,} times buckets were not followed to their end, or candidates not "
-                "compared; --max-candidates 0 lifts the caps"
-            )
+        if self.memory is not None:
+            lines += caps_lines(self.memory.counts)
         return lines + summary(self._reasons, list_rejects(self._outputs.rejects))
 
 

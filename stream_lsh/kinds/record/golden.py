@@ -7,7 +7,7 @@ import msgspec
 
 from stream_lsh.ledger.clusters.entities import Entities
 from stream_lsh.ledger.clusters.guards.choice import EntityGuards, Guards
-from stream_lsh.pipeline.local import Limits
+from stream_lsh.pipeline.limits import Limits
 from stream_lsh.records.evidence import evidence_of
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.survivorship import GoldenRecords, Member

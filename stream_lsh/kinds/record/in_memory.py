@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from stream_lsh.errors import ConfigError, MalformedMessage, UnusableDocument
-from stream_lsh.kinds.in_memory import InMemory
+from stream_lsh.kinds.in_memory import InMemory, cap_settings
 from stream_lsh.kinds.record.golden import golden_texts, limits_of_records
 from stream_lsh.kinds.record.messages import record_document
 from stream_lsh.kinds.record.profiles import find_profile
@@ -23,7 +23,7 @@ from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.decisions import DIFFERENT, SAME
 from stream_lsh.ledger.graph.pairs import MATCH, REVIEW
 from stream_lsh.model import About, Cluster, Document
-from stream_lsh.pipeline.local import Counts, Limits
+from stream_lsh.pipeline.limits import Limits
 from stream_lsh.records.evidence import Named
 from stream_lsh.records.model import Entity, Record, RecordMatch, SimilarRecord, as_text
 from stream_lsh.records.profile import Profile
@@ -39,7 +39,8 @@ class RecordLinker(InMemory):
     Args:
         profile: of the records, or its name: `people`, `companies`, `products`, `bibliography`, or a path.  A profile
             without trained weights scores by the weighted mean; `learned` trains one.
-        max_candidates: the most candidates per record; 0 lifts all caps.
+        max_candidates: the most candidates per record; 0 lifts all caps; None: no cap at first, and 200
+            after 20 million candidates or while 4 million pairs are kept.
         guards: conditions on an entity besides its matches.
 
     Guarantees:
@@ -67,10 +68,12 @@ class RecordLinker(InMemory):
 
     _KIND: ClassVar[str] = "records"
 
-    def __init__(self, profile: Profile | str, *, max_candidates: int = 200, guards: Guards = NO_GUARDS) -> None:
+    def __init__(
+        self, profile: Profile | str, *, max_candidates: int | None = None, guards: Guards = NO_GUARDS
+    ) -> None:
         self.profile = find_profile(profile) if isinstance(profile, str) else profile
         problems = [f"guards.{name}: {problem}" for name, problem in guards.problems(self.profile.match)]
-        if max_candidates < 0:
+        if max_candidates is not None and max_candidates < 0:
             problems.append(f"max_candidates: got {max_candidates}, expected 0 (no caps) or more")
         if problems:
             raise ConfigError(problems)
@@ -79,7 +82,7 @@ class RecordLinker(InMemory):
         from stream_lsh.kinds.record.scheme import RecordScheme  # noqa: PLC0415 - loads the extra `records`
 
         scheme = RecordScheme(self.profile)
-        settings = {"profile": asdict(self.profile), "max_candidates": max_candidates, "guards": guards.settings()}
+        settings = {"profile": asdict(self.profile), **cap_settings(max_candidates), "guards": guards.settings()}
         super().__init__(scheme, self.profile.review, limits, settings)
         self._reader = Reader(self.profile)
         self._named = Named.of(self.profile, scheme.blocks)
@@ -91,7 +94,7 @@ class RecordLinker(InMemory):
         profile: Profile | str,
         records: Sequence[Record],
         *,
-        max_candidates: int = 200,
+        max_candidates: int | None = None,
         guards: Guards = NO_GUARDS,
     ) -> "RecordLinker":
         """A linker with match weights trained on some records, without labels; the records are not added.
@@ -206,11 +209,6 @@ class RecordLinker(InMemory):
         """The entity of a record; None if it has no match."""
         cluster = self.cluster_of(id)
         return None if cluster is None else self._entity(cluster)
-
-    @property
-    def counts(self) -> Counts:
-        """The counters since the linker was constructed, those of the caps included."""
-        return self._pipeline.counts
 
     def _placed(self, states: Iterable[PairState], place: int) -> Iterator[PairState]:
         """The pairs that are matches, or reviews."""

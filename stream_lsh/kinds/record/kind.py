@@ -18,7 +18,7 @@ from stream_lsh.kinds.record.rows import RecordNames
 from stream_lsh.kinds.record.settings import RecordSettings
 from stream_lsh.kinds.results import Results
 from stream_lsh.model import Document
-from stream_lsh.pipeline.local import Limits
+from stream_lsh.pipeline.limits import Limits
 from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile

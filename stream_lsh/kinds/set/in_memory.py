@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from stream_lsh.errors import ConfigError, MalformedMessage
-from stream_lsh.kinds.in_memory import InMemory, check_limits, match_of, similar_of
+from stream_lsh.kinds.in_memory import InMemory, cap_settings, check_limits, match_of, similar_of
 from stream_lsh.kinds.set.grid_scheme import FUNCTIONS, SIZE, GridScheme
 from stream_lsh.kinds.set.messages import ItemsForm
 from stream_lsh.kinds.set.scheme import set_scheme
@@ -15,7 +15,7 @@ from stream_lsh.kinds.shingled.methods import LSH, ShingleScheme, method_problem
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.measure.catalog import JACCARD, measure_of
 from stream_lsh.model import Document, Match, Similar
-from stream_lsh.pipeline.local import Limits
+from stream_lsh.pipeline.limits import Limits
 from stream_lsh.wire.arguments import row_of, validate_document
 
 Items = Iterable[str | int]
@@ -30,7 +30,8 @@ class SimilarSets(InMemory):
         threshold: least similarity of a match, above 0 and below 1.
         recall: probability that a pair at the threshold is found, within 0.001; it is greater for more similar pairs.
         retention_ms: match only sets whose times are within this span, and drop older sets; None: no limit.
-        max_candidates: the most candidates per set; 0 lifts all caps.
+        max_candidates: the most candidates per set; 0 lifts all caps; None: no cap at first, and 200
+            after 20 million candidates or while 4 million pairs are kept.
         bag: repetitions count: the similarity is the sum of the lesser counts over the sum of the greater ones.
         measure: `jaccard`, shared items over the union of both sets, or `containment`, over the smaller set.
         size_ratio: only with `containment`: the greatest ratio of the sizes of two matching sets; None: 2.
@@ -80,7 +81,7 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
         threshold: float = 0.8,
         recall: float = 0.99,
         retention_ms: int | None = None,
-        max_candidates: int = 200,
+        max_candidates: int | None = None,
         *,
         bag: bool = False,
         measure: str = JACCARD.name,
@@ -101,13 +102,13 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
             "threshold": threshold,
             "recall": recall,
             "retention_ms": retention_ms,
-            "max_candidates": max_candidates,
             "bag": bag,
             "seed": seed,
             "guards": guards.settings(),
             "squares": squares,
             "functions": functions,
             "size": size,
+            **cap_settings(max_candidates),
             **({"method": method} if method != LSH else {}),
             **chosen.settings,
         }

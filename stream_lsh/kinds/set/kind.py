@@ -14,7 +14,7 @@ from stream_lsh.kinds.set.settings import GRID, SetSettings
 from stream_lsh.kinds.single_field import valued_message
 from stream_lsh.kinds.single_field_files import SingleFieldKind
 from stream_lsh.model import Document
-from stream_lsh.pipeline.local import Limits
+from stream_lsh.pipeline.limits import Limits
 from stream_lsh.wire.field_names import FieldNames
 
 _ITEM_BYTES = WORD_BYTES + 2.6

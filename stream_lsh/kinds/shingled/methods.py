@@ -19,7 +19,7 @@ LSH, EXACT = "lsh", "exact"
 METHODS = (LSH, EXACT)
 """All names."""
 
-RECALL, _MAX_CANDIDATES = 0.99, 200  # defaults, which are valid with every method
+RECALL, MAX_CANDIDATES = 0.99, 1_000  # defaults of a pipeline, which are valid with every method
 
 
 def text_scheme(
@@ -74,19 +74,19 @@ def text_scheme(
     )
 
 
-def method_problems(method: str, recall: float, max_candidates: int) -> Iterator[tuple[str, str]]:
+def method_problems(method: str, recall: float, max_candidates: int | None) -> Iterator[tuple[str, str]]:
     """The settings that do not apply to a method, each with an error message; defaults are always valid."""
     if method != EXACT:
         return
     if recall != RECALL:
         yield "recall", f"got {recall:g}, expected none, as the method is {EXACT}, which finds all: only {LSH} uses it"
-    if max_candidates not in (0, _MAX_CANDIDATES):
+    if max_candidates not in (None, 0, MAX_CANDIDATES):
         yield (
             "max_candidates",
             f"got {max_candidates}, expected none, as the method is {EXACT}, which has no caps: only {LSH} uses it",
         )
 
 
-def most_candidates(method: str, max_candidates: int) -> int:
-    """The most candidates per document with a method; 0: no caps."""
+def most_candidates(method: str, max_candidates: int | None) -> int | None:
+    """The most candidates per document with a method; 0: no caps; None: the default of a file."""
     return 0 if method == EXACT else max_candidates

@@ -9,7 +9,8 @@ from stream_lsh.kinds.shingled.scheme import banding_for
 from stream_lsh.lsh.solver import Banding
 from stream_lsh.measure.catalog import JACCARD, MEASURES, Measure, no_size_ratio
 from stream_lsh.measure.containment import SIZE_RATIO, Containment
-from stream_lsh.pipeline.local import BATCH, Limits
+from stream_lsh.pipeline.limits import Limits
+from stream_lsh.pipeline.local import BATCH
 from stream_lsh.settings import value_types
 from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import key

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.kinds.in_memory import InMemory, check_limits, match_of, similar_of
+from stream_lsh.kinds.in_memory import InMemory, cap_settings, check_limits, match_of, similar_of
 from stream_lsh.kinds.shingled.methods import LSH, method_problems, most_candidates, text_scheme
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.clusters.stories import story
 from stream_lsh.measure.catalog import JACCARD, measure_of
 from stream_lsh.model import About, Document, Match, Similar, Story
-from stream_lsh.pipeline.local import Limits
+from stream_lsh.pipeline.limits import Limits
 from stream_lsh.text.catalog import DEFAULT
 from stream_lsh.wire.arguments import row_of, validate_document
 
@@ -28,7 +28,8 @@ class NearDuplicates(InMemory):
             (`word:3`) or characters (`char:5`), or another name of `stream_lsh.text.catalog`, such as `stopword:en`.
         recall: probability that a pair at the threshold is found, within 0.001; it is greater for more similar pairs.
         retention_ms: match only documents whose times are within this span, and drop older ones; None: no limit.
-        max_candidates: the most candidates per document; 0 lifts all caps.
+        max_candidates: the most candidates per document; 0 lifts all caps; None: no cap at first, and 200
+            after 20 million candidates or while 4 million pairs are kept.
         normalise: the normal forms of texts, such as `nfkc`, `casefold`, `space`, `accents`.
         seed: of the hash functions.
         guards: conditions on a cluster besides its matches; without guards, matches alone connect a cluster.
@@ -78,7 +79,7 @@ class NearDuplicates(InMemory):
         shingles: str = DEFAULT,
         recall: float = 0.99,
         retention_ms: int | None = None,
-        max_candidates: int = 200,
+        max_candidates: int | None = None,
         *,
         normalise: Iterable[str] = ("nfc",),
         seed: int = 1,
@@ -95,11 +96,11 @@ class NearDuplicates(InMemory):
             "shingles": shingles,
             "recall": recall,
             "retention_ms": retention_ms,
-            "max_candidates": max_candidates,
             "normalise": list(normalise),
             "seed": seed,
             "guards": guards.settings(),
             **({"stories": True} if stories else {}),
+            **cap_settings(max_candidates),
             **({"method": method} if method != LSH else {}),
         }
         chosen = measure_of(measure, size_ratio)

@@ -15,7 +15,7 @@ from stream_lsh.kinds.text.files import read
 from stream_lsh.kinds.text.messages import RAW, message, parse_document
 from stream_lsh.kinds.text.settings import TextSettings
 from stream_lsh.model import NO_ABOUT, About, Document
-from stream_lsh.pipeline.local import Limits
+from stream_lsh.pipeline.limits import Limits
 from stream_lsh.text.catalog import EARLIER_DEFAULT, as_stored
 from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.message import ParseRules

@@ -16,7 +16,7 @@ from stream_lsh.kinds.vector.scheme import SLOTS, VectorScheme
 from stream_lsh.ledger.changes import MatchChange, PairState
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.model import Document, Neighbour, NeighbourPair
-from stream_lsh.pipeline.local import Limits
+from stream_lsh.pipeline.limits import Limits
 from stream_lsh.wire.arguments import row_of, validate_document
 
 Vector = npt.ArrayLike | str

@@ -37,7 +37,9 @@ class StepCounts:
         edges: answers of verify.
         late_copies: copies of the intake that a zombie made.
         capped_postings: buckets that a probe followed only up to the cap.
-        capped_candidates: pairs that were not compared, or not again, because a document had too many.
+        capped_candidates: pairs that were not compared, or not again, because of a cap; counted once for each partition
+            of the index, and estimated where counting them would cost too much.
+        capped_matches: the estimated number of matches among these; only a pipeline in memory estimates it.
         capped_by_block: `capped_postings` by their block.
     """
 
@@ -48,7 +50,13 @@ class StepCounts:
     late_copies: int = 0
     capped_postings: int = 0
     capped_candidates: int = 0
+    capped_matches: float = 0.0
     capped_by_block: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def recall_under_caps(self) -> float:
+        """The estimated share of matches that the caps did not omit, among pairs that share a bucket."""
+        return self.edges / (self.edges + self.capped_matches) if self.capped_matches else 1.0
 
 
 @dataclass(frozen=True, slots=True)

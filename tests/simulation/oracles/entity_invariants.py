@@ -10,7 +10,8 @@ import numpy as np
 from stream_lsh.ledger.changes import EntitySummary, MatchChange
 from stream_lsh.ledger.decisions import DIFFERENT, SAME, Decision
 from stream_lsh.ledger.graph.pairs import MATCH
-from stream_lsh.pipeline.local import Limits, LocalPipeline
+from stream_lsh.pipeline.limits import Limits
+from stream_lsh.pipeline.local import LocalPipeline
 from tests.simulation.oracles.oracle import Pair, components
 from tests.simulation.oracles.view import View
 from tests.simulation.pipelines.entities import Records, differs, entities, golden

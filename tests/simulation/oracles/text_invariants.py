@@ -7,7 +7,8 @@ from itertools import combinations, product
 
 from stream_lsh.ledger.changes import StorySummary
 from stream_lsh.model import Document, First, Outlet
-from stream_lsh.pipeline.local import Limits, LocalPipeline
+from stream_lsh.pipeline.limits import Limits
+from stream_lsh.pipeline.local import LocalPipeline
 from tests.simulation.log.codec import decoded
 from tests.simulation.oracles.oracle import Version, components
 from tests.simulation.oracles.view import View

@@ -116,7 +116,7 @@ def test_defaults_of_the_kind_hold_and_their_origin_is_shown() -> None:
     shown = {one.key: (one.value, one.origin) for one in settings_shown(customers('profile = "people"'))}
     assert shown["pipeline.customers.retention"] == ('""', "kind record")
     assert shown["pipeline.customers.profile"] == ('"people"', "c.toml:5")
-    assert shown["pipeline.customers.max_candidates"] == ("200", "default")
+    assert shown["pipeline.customers.max_candidates"] == ("1000", "default")
     assert 'pipeline.customers.retention = ""' in settings_text(customers('profile = "people"'))
     (pipeline,) = customers('profile = "people"').pipelines
     assert (pipeline.retention_ms, pipeline.public_retention_ms) == (None, -1)

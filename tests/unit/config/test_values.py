@@ -36,7 +36,7 @@ from stream_lsh.kinds.set.settings import GridConfig
 from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.kinds.vector.kind import VectorKind
 from stream_lsh.ledger.clusters.guards.choice import Guards
-from stream_lsh.pipeline.local import Limits
+from stream_lsh.pipeline.limits import Limits
 from stream_lsh.settings.schema import Key, keys_of
 from stream_lsh.text.normalise import FORMS
 from stream_lsh.wire.field_names import FieldNames

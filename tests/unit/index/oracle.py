@@ -61,9 +61,11 @@ class Oracle:
         asked = self.insert(postings)
         answer = Answer()
         shared: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        uncapped: dict[int, set[int]] = defaultdict(set)
         for bucket, ref in asked:
             live = self.buckets[bucket]
             older = live[: live.index(ref)][::-1]
+            uncapped[ref].update(older)
             if self.cap_postings and len(older) > self.cap_postings:
                 answer.capped_postings += 1
                 older = older[: self.cap_postings]
@@ -77,7 +79,7 @@ class Oracle:
             ranked.sort()
             full = [(old, -bands, not ordinary) for ordinary, bands, _, old in ranked]
             kept = [c for i, c in enumerate(full) if not self.cap_candidates or i < self.cap_candidates or c[2]]
-            answer.capped_candidates += len(full) - len(kept)
+            answer.capped_candidates += len(uncapped[ref]) - len(kept)
             answer.candidates[ref] = kept
         return answer
 

@@ -251,7 +251,7 @@ def test_documents_that_stay_among_many_versions_of_another_do_not_scatter(
     between: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slices_of(64, monkeypatch)
-    table, twin = BandTable(first_capacity=64), NeverSealed(first_capacity=64)
+    table, twin = (kind(first_capacity=64, credit=1 << 40) for kind in (BandTable, NeverSealed))
     before: int | None = None
     for ref in range(2_000):
         stays = ref % between == 0

@@ -13,7 +13,7 @@ from stream_lsh.ledger.graph.paths import Link
 from stream_lsh.lsh.scurve import candidate_probability
 from stream_lsh.measure.containment import Containment
 from stream_lsh.model import Document
-from stream_lsh.pipeline.local import Limits
+from stream_lsh.pipeline.limits import Limits
 from tests.evaluation.oracles import jaccard, word_windows
 
 ONE = "one two three four five six seven eight nine ten eleven twelve"

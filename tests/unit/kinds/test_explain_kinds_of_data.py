@@ -17,7 +17,7 @@ from stream_lsh.kinds.vector.metric import VectorMeasure
 from stream_lsh.kinds.vector.scheme import VectorScheme
 from stream_lsh.ledger.graph.paths import Link
 from stream_lsh.model import Document
-from stream_lsh.pipeline.local import Limits
+from stream_lsh.pipeline.limits import Limits
 
 MEASURE = VectorMeasure(name="cosine", dimension=2, distance=20.0)
 VECTORS = VectorScheme(MEASURE)

@@ -268,7 +268,7 @@ def test_a_decided_pair_stays_published_when_its_records_may_not_be_compared_any
 
 def test_a_rule_that_puts_everything_into_one_block_is_capped_and_named() -> None:
     profile = replace(PROFILE, rules=("town", "name"))
-    linker = RecordLinker(profile)
+    linker = RecordLinker(profile, max_candidates=32)
     linker.add_many(record(str(number), f"{chr(97 + number % 26)}{number} lee", "", "Leeds") for number in range(60))
     # Each of the last 27 skips the records behind the 32 newest before it, and no two share a name.
     assert linker.counts.capped_by_block == {"town": 27}

@@ -6,7 +6,8 @@ import pytest
 
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.model import Document
-from stream_lsh.pipeline.local import Limits, LocalPipeline
+from stream_lsh.pipeline.limits import Limits
+from stream_lsh.pipeline.local import LocalPipeline
 from tests.evaluation import oracles
 from tests.evaluation.offline import components
 from tests.simulation.pipelines.scheme import NamedShingles
