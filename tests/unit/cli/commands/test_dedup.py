@@ -206,12 +206,14 @@ def test_the_retention_parts_what_is_far_apart_and_keeps_what_was_found(tmp_path
 
 def test_caps_are_reported_and_lifted(tmp_path: Path) -> None:
     documents = lines_of([{"id": str(n), "text": f"{STORY} number {n}"} for n in range(100)])
-    capped = dedup("-", stdin=documents)
-    assert "capped:" in capped.err
+    capped = dedup("-", "--max-candidates", "20", stdin=documents)
     assert len(capped.out) < 4950
-    lifted = dedup("-", "--max-candidates", "0", stdin=documents)
-    assert "capped" not in lifted.err
-    assert len(lifted.out) == 4950
+    recall = len(capped.out) / 4950
+    assert f"capped: {4950 - len(capped.out):,} candidates were not compared" in capped.err
+    assert f"recall some {recall:.2f}" in capped.err
+    for lifted in (dedup("-", stdin=documents), dedup("-", "--max-candidates", "0", stdin=documents)):
+        assert "capped" not in lifted.err
+        assert len(lifted.out) == 4950
 
 
 # -- rejected documents
