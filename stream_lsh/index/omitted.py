@@ -16,7 +16,7 @@ from stream_lsh.arrays import F64, I64, U64
 from stream_lsh.hashing import fmix64
 
 CREDIT = 1 << 20
-"""Postings that may be read at the beginning: at most .3 s of work, where a single document has so many."""
+"""Postings that may be read at the beginning: some 80 ms of work, and .3 s if all belong to one document."""
 _EARNS = 8
 """Postings that probes read for one unit of credit."""
 
