@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from stream_lsh.errors import InvariantError
+from stream_lsh.ledger.changes import MatchChange
+from stream_lsh.ledger.graph.columns import columns_of
 from stream_lsh.pipeline.agents.effects import (
     BARRIER,
     Acknowledge,
@@ -203,13 +205,11 @@ class _Run(_Sends):
 
     async def _publish(self, publish: Publish) -> None:
         state, (settled, _, _, record) = self._state, publish.settlement
-        state.counts.matches += sum(match.similarity is not None for match in settled.matches)
-        app_id, topics = state.config.app_id.encode(), state.config.public_topics
+        state.counts.matches += _held(settled.matches)
+        named, topics = [("app_id", state.config.app_id.encode())], state.config.public_topics
         for name, messages in state.results.messages(settled, self._timestamps[record.offset], record.offset):
-            topic = topics[name]
-            for key, value, headers in messages:
-                named = {**dict(headers), "app_id": app_id}
-                self._deliveries.append(await self._app.produce(topic, key, value, headers=named))
+            records = [(key, value, [*headers, *named] if headers else named) for key, value, headers in messages]
+            self._deliveries += await self._app.produce_all(topics[name], records)
 
     @cached_property
     def _timestamps(self) -> dict[int, int]:
@@ -249,6 +249,16 @@ class _Run(_Sends):
         if table == "documents":
             return self._state.documents
         return self._state.buckets if table == "buckets" else self._state.ledger
+
+
+def _held(matches: Sequence[MatchChange]) -> int:
+    """The number of matches that are not withdrawn."""
+    if not matches:
+        return 0
+    similarities = columns_of(matches)[2]
+    if isinstance(similarities, np.ndarray):
+        return similarities.size
+    return len(similarities) - sum(similarity is None for similarity in similarities)
 
 
 def _when_stored(delivery: Awaitable[Any], do: Callable[[int], None]) -> None:

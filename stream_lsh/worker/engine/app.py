@@ -13,6 +13,7 @@ from stream_lsh.worker.engine.membership.assignor import SpreadingAssignor
 from stream_lsh.worker.engine.membership.fence import ZombieFence
 from stream_lsh.worker.engine.membership.group import GroupWatch
 from stream_lsh.worker.engine.membership.watchdog import Watchdog
+from stream_lsh.worker.engine.producing.open_batches import OpenBatches, Record
 from stream_lsh.worker.engine.reading.batching import Batch, rounds_of
 from stream_lsh.worker.engine.reading.contiguity import ContiguityGuard
 from stream_lsh.worker.engine.reading.ordered_recovery import OrderedRecoveryTables
@@ -110,6 +111,7 @@ class EngineApp(faust.App):
         self.group = GroupWatch()
         self.fence = ZombieFence(self.group, float(chosen["broker_session_timeout"]))
         self.limits = TopicLimits(int(chosen["producer_max_request_size"]))
+        self._batches: OpenBatches | None = None
         self._watchdog = Watchdog(self, self.group, join_seconds=join_seconds, recovery_seconds=recovery_seconds)
         super().__init__(app_id, **chosen)
 
@@ -257,8 +259,35 @@ class EngineApp(faust.App):
             InvariantError: the topic does not take a record of this size -> the record was not sent.
         """
         self.limits.check(topic, key, value, headers)
-        await self.may_write()
-        return await self.producer.send(topic, key, value, partition, timestamp, headers)
+        time_ms = None if timestamp is None else int(timestamp * 1000)
+        pairs = [] if headers is None else list(headers.items())
+        return await self._open_batches().append(topic, partition, key, value, timestamp_ms=time_ms, headers=pairs)
+
+    async def produce_all(self, topic: str, records: Sequence[Record]) -> list[Awaitable[Any]]:
+        """Send records with keys, in this order, unless this worker may be a zombie.
+
+        Args:
+            topic: of all records.
+            records: key, value and headers of each; the key chooses the partition.
+
+        Returns:
+            the deliveries of the batches that hold them, fewer than records.
+
+        Guarantees:
+            as `produce`, and as `produce` for each record in turn.
+
+        Raises:
+            InvariantError: the topic does not take a record of this size -> no record was sent.
+        """
+        for key, value, headers in records:
+            self.limits.check(topic, key, value, headers)
+        return await self._open_batches().append_all(topic, records)
+
+    def _open_batches(self) -> OpenBatches:
+        client = cast(Any, self.producer)._ensure_producer()
+        if self._batches is None or self._batches.producer is not client:
+            self._batches = OpenBatches(client, self.may_write)
+        return self._batches
 
     async def may_write(self) -> None:
         """Return if this worker may write; otherwise end the process without cleanup, and never return."""

@@ -55,6 +55,7 @@ class Worker:
             Any,
             SimpleNamespace(
                 produce=self._produce,
+                produce_all=self._produce_all,
                 add_future=lambda running: self._futures.append(asyncio.ensure_future(running)),
                 pass_over=lambda event: self.log.append("passed over"),
                 consumer_generation_id=1,
@@ -69,6 +70,9 @@ class Worker:
         self.log.append(step)
         self.under_way.append((step, asyncio.get_running_loop().create_future()))
         return self.under_way[-1][1]
+
+    async def _produce_all(self, topic: str, records: Any) -> list[Any]:
+        return [await self._produce(topic, None, b"")] if records else []
 
     async def _append(self, app: Any, partition: int, value: bytes, taken: Any) -> Any:
         delivery = await self._produce("changelog", None, value)

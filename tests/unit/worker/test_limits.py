@@ -56,22 +56,28 @@ def test_a_manifest_that_is_too_large_is_reported_before_anything_is_written(lim
 
 
 def test_a_record_that_is_too_large_never_reaches_the_producer(monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[bytes] = []
+    sent: list[int] = []
 
-    async def send(topic: str, key: bytes, value: bytes, *_: Any) -> None:
-        sent.append(value)
+    class Batches:
+        async def append(self, topic: str, partition: Any, key: bytes, value: bytes, **_: Any) -> None:
+            sent.append(len(value))
+
+        async def append_all(self, topic: str, records: Any) -> None:
+            sent.extend(len(value) for _, value, _ in records)
 
     async def run() -> None:
         app = EngineApp("limits", broker="kafka://nowhere:1")
         app.limits.set({"matches": 1_000})
-        monkeypatch.setattr(EngineApp, "producer", SimpleNamespace(send=send))
-        monkeypatch.setattr(app, "may_write", lambda: asyncio.sleep(0))
+        monkeypatch.setattr(app, "_open_batches", Batches)
         await app.produce("matches", b"k", b"v" * 800)
+        await app.produce_all("matches", [(b"k", b"v" * 700, [("h", b"x")]), (b"k", b"v" * 600, [])])
         with pytest.raises(InvariantError, match="matches"):
             await app.produce("matches", b"k", b"v" * 1_000)
+        with pytest.raises(InvariantError, match="matches"):
+            await app.produce_all("matches", [(b"k", b"v" * 800, []), (b"k", b"v" * 800, [("h", b"x" * 200)])])
 
     asyncio.run(run())
-    assert [len(value) for value in sent] == [800]
+    assert sent == [800, 700, 600]
 
 
 def test_of_several_pipelines_each_topic_has_the_limit_of_its_own() -> None:

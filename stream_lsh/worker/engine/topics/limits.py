@@ -7,11 +7,13 @@ message again after its restart.
 Delete when: never; this is the one place with all three limits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from aiokafka.record.default_records import DefaultRecordBatchBuilder  # type: ignore[import-untyped]
 
 from stream_lsh.errors import InvariantError
+
+Headers = Mapping[str, bytes] | Sequence[tuple[str, bytes]]
 
 
 class TopicLimits:
@@ -42,17 +44,18 @@ class TopicLimits:
         """The bytes of the largest batch of one record."""
         return min(self._request_bytes, self._topics.get(topic, self._request_bytes))
 
-    def excess(self, topic: str, key: bytes | None, value: bytes | None, headers: Mapping[str, bytes] | None) -> str:
+    def excess(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers | None) -> str:
         """The problem with the size of a record; "" where the topic takes it.
 
         Cost:
             1 us.
         """
-        size = DefaultRecordBatchBuilder.estimate_size_in_bytes(key, value, list((headers or {}).items()))
+        pairs = [*(headers.items() if isinstance(headers, Mapping) else headers or ())]
+        size = DefaultRecordBatchBuilder.estimate_size_in_bytes(key, value, pairs)
         limit = self.of(topic)
         return f"got a record of {size} bytes, expected at most {limit}" if size > limit else ""
 
-    def check(self, topic: str, key: bytes | None, value: bytes | None, headers: Mapping[str, bytes] | None) -> None:
+    def check(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers | None) -> None:
         """Compare a record with the limit of its topic.
 
         Raises:

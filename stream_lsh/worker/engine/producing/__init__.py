@@ -1,0 +1,1 @@
+"""Sending records: their partitions, and the open batches of the client."""
