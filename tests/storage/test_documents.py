@@ -2,6 +2,7 @@
 
 import random
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -322,4 +323,34 @@ def test_the_story_metadata_of_a_version_are_stored_and_dropped_with_its_text(ca
     assert plain(table.snapshot(WIDTH)) == plain(fresh.snapshot(WIDTH))
     kept = {key[1:] for key in store._open_db.keys() if key[:1] == b"t"}
     assert {key[1:] for key in store._open_db.keys() if key[:1] == b"a"} <= kept
+    store.close()
+
+
+def test_the_contents_written_last_are_in_memory_until_they_are_retired(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stream_lsh.worker.storage.documents._RECENT_BYTES", 4 * 3_400)
+    store, head = store_of(tmp_path / "d"), LogHead()
+
+    def write(offset: int, rows: list[Row]) -> None:
+        record = record_of(rows, SLOTS)
+        store.put(np.arange(len(rows)), record)
+        head.note(offset, extent_of_documents(record))
+        store.write(record, np.ones(len(rows), np.bool_), offset, head)
+
+    def readable(*refs: int) -> list[int]:
+        found = list[int]()
+        for ref in refs:
+            with suppress(DamagedBytes):
+                store.texts(np.zeros(1, np.int64), np.array([ref], np.uint64))
+                found.append(ref)
+        return found
+
+    write(0, [Row(str(ref), ref, ref, ref, "x" * 3_000) for ref in range(1, 8)])
+    for ref in range(1, 8):
+        store._open_db.delete(b"t" + ref.to_bytes(8))
+    assert readable(*range(1, 8)) == [4, 5, 6, 7]  # four fit
+    write(1, [Row("5", 10, 10, 10, None, (5,))])
+    store.expire(np.zeros(1, np.int64), np.array([7], np.uint64), ["7"], Horizon())
+    assert readable(4, 5, 6, 7) == [4, 6]
     store.close()

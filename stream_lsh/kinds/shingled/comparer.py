@@ -69,7 +69,7 @@ class ShingleSets:
             order = at[np.argsort(pairs.new[at], kind="stable")]
             for start in range(0, order.size, _PAIRS):
                 run = order[start : start + _PAIRS]
-                self._count(run, self._old_texts(run, pairs, same), pairs, same, criteria, counts=counts)
+                self._count(run, self._missing_texts(run, pairs, same), pairs, same, criteria, counts=counts)
         shared, sizes, others = (column[:count] for column in counts)
         similarity = criteria.measure.similarity(shared, sizes, others)
         return Compared(similarity, shared, sizes + others - shared, sizes if criteria.measure.reports_sizes else None)
@@ -81,34 +81,50 @@ class ShingleSets:
             run = at[start : start + _PAIRS]
             lengths = np.array([len(texts[row]) for row in pairs.new[run].tolist()])
             run = run[: affordable(lengths, room)]  # the old texts have about the same size, if they are similar
-            old_texts = self._old_texts(run, pairs, same)
-            lengths = lengths[: run.size] + [len(text) for text in old_texts]
+            missing = self._missing_texts(run, pairs, same)
+            lengths = lengths[: run.size] + self._old_lengths(run, missing, pairs, same)
             kept = affordable(lengths, room)
-            self._count(run[:kept], old_texts[:kept], pairs, same, criteria, counts=counts)
+            self._count(run[:kept], missing, pairs, same, criteria, counts=counts)
             start, room = start + kept, room - int(lengths[:kept].sum())
             if room <= 0:
                 break
         return int(at[start]) if start < at.size else len(pairs)
 
-    def _old_texts(self, at: I64, pairs: Pairs, same: Bools) -> list[str]:
-        """The text of the old end of each pair; "" if it equals that of the new end."""
-        if not same[at].any():
-            return pairs.documents.texts(pairs.old[at])
-        texts = [""] * at.size
-        differing = np.flatnonzero(~same[at])
-        for place, text in zip(differing.tolist(), pairs.documents.texts(pairs.old[at[differing]]), strict=True):
-            texts[place] = text
-        return texts
+    def _missing_texts(self, at: I64, pairs: Pairs, same: Bools) -> dict[int, str]:
+        """The texts of old ends whose sets are needed and not in the cache, by ref; each is read once."""
+        needed = at[~same[at]]
+        rows = dict(zip(pairs.old_refs[needed].tolist(), pairs.old[needed].tolist(), strict=True))
+        missing = [ref for ref in rows if ref not in self._sets]
+        read = pairs.documents.texts(np.array([rows[ref] for ref in missing], np.int64)) if missing else ()
+        return dict(zip(missing, read, strict=True))
+
+    def _old_lengths(self, at: I64, missing: Mapping[int, str], pairs: Pairs, same: Bools) -> I64:
+        """The length of the old text of each pair: of a cached set its shingles, 0 if it equals the new one."""
+        lengths = np.zeros(at.size, np.int64)
+        for place in np.flatnonzero(~same[at]).tolist():
+            ref = int(pairs.old_refs[at[place]])
+            lengths[place] = len(missing[ref]) if ref in missing else self._sets[ref].size
+        return lengths
 
     def _count(
-        self, at: I64, old_texts: Sequence[str], pairs: Pairs, same: Bools, criteria: Criteria, *, counts: "_Counts"
+        self, at: I64, missing: Mapping[int, str], pairs: Pairs, same: Bools, criteria: Criteria, *, counts: "_Counts"
     ) -> None:
-        """Fill in the counts of pairs whose sizes permit a match; fastest in the order of their new documents."""
+        """Fill in the counts of pairs whose sizes permit a match; fastest in the order of their new documents.
+
+        Args:
+            at: the pairs.
+            missing: the texts of their old ends that are not in the cache.
+            pairs: all pairs.
+            same: which pairs are equal.
+            criteria: of a match.
+            counts: to be filled in.
+        """
         asked, new = pairs.asked, pairs.new[at]
+        alike = same[at]
         texts = {int(asked.refs[row]): asked.texts[row] for row in dict.fromkeys(new.tolist())}
-        old_refs, alike = pairs.old_refs[at].tolist(), same[at]
-        texts |= {ref: text for ref, text, twin in zip(old_refs, old_texts, alike.tolist(), strict=True) if not twin}
-        made = self.get(texts)
+        old_refs = pairs.old_refs[at].tolist()
+        needed = [ref for ref, twin in zip(old_refs, alike.tolist(), strict=True) if not twin]
+        made = self._get([*dict.fromkeys([*texts, *needed])], {**missing, **texts})
         ones = [made[ref] for ref in asked.refs[new].tolist()]
         others = [one if twin else made[ref] for one, ref, twin in zip(ones, old_refs, alike.tolist(), strict=True)]
         sizes, other_sizes = np.array([one.size for one in ones]), np.array([other.size for other in others])
@@ -121,10 +137,14 @@ class ShingleSets:
 
     def get(self, texts: Mapping[int, str]) -> dict[int, U64]:
         """The distinct shingles of versions, ascending, by ref; missing ones are computed together."""
-        cached = {ref: shingles for ref in texts if (shingles := self._sets.get(ref)) is not None}
+        return self._get([*texts], texts)
+
+    def _get(self, refs: Sequence[int], texts: Mapping[int, str]) -> dict[int, U64]:
+        """The sets of versions, of which `texts` has those that are not in the cache."""
+        cached = {ref: shingles for ref in refs if (shingles := self._sets.get(ref)) is not None}
         for ref in cached:
             self._sets.move_to_end(ref)
-        missing = [ref for ref in texts if ref not in cached]
+        missing = [ref for ref in refs if ref not in cached]
         for ref, made in zip(missing, self._scheme.shingle_sets([texts[ref] for ref in missing]), strict=True):
             cached[ref] = self._sets[ref] = made
             self._size += made.size + _SET_COST

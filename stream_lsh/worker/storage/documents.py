@@ -22,6 +22,7 @@ RocksDB keeps a checksum of every block and checks it with every read.
 
 import json
 import logging
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -51,8 +52,48 @@ _FILE = "versions.arrays"
 _ABOUT = Struct("<II")
 _NOTHING = _ABOUT.pack(0, 0)
 _BUFFER_BYTES, _CACHE_BYTES = 4 << 20, 16 << 20
+_RECENT_BYTES, _OVERHEAD = 8 << 20, 300
+"""Of each partition; the objects of a version take some 300 bytes beside its text."""
 _log = logging.getLogger(__name__)
 _cache = Cache(_CACHE_BYTES)  # of all partitions; the page cache of the system is behind it
+
+
+_Contents = tuple[str, bytes, About]
+"""Text, signature and metadata of a version."""
+
+
+class _Recent:
+    """The contents that were written last, because gather and verify ask for them some milliseconds later."""
+
+    def __init__(self) -> None:
+        self._contents = OrderedDict[int, _Contents]()
+        self._size = 0
+
+    def get(self, ref: int) -> _Contents | None:
+        return self._contents.get(ref)
+
+    def add(self, ref: int, contents: _Contents) -> None:
+        """Add a version, and drop the oldest ones beyond the limit."""
+        self.drop(ref)
+        self._contents[ref] = contents
+        self._size += _size_of(contents)
+        while self._size > _RECENT_BYTES:
+            self._size -= _size_of(self._contents.popitem(last=False)[1])
+
+    def drop(self, ref: int) -> None:
+        """Drop a version, if it is here."""
+        if (contents := self._contents.pop(ref, None)) is not None:
+            self._size -= _size_of(contents)
+
+    def clear(self) -> None:
+        """Drop all."""
+        self._contents.clear()
+        self._size = 0
+
+
+def _size_of(contents: _Contents) -> int:
+    """The size of a version in characters and bytes."""
+    return len(contents[0]) + len(contents[1]) + _OVERHEAD
 
 
 class DocumentStore(PartitionStore):
@@ -69,7 +110,8 @@ class DocumentStore(PartitionStore):
 
     def __init__(self, place: Path, identity: Identity, slots: int, width: int, stories: bool = False) -> None:
         self._slots, self._width, self._stories = slots, width, stories
-        self._under_way: dict[int, tuple[str, bytes, About]] = {}
+        self._under_way: dict[int, _Contents] = {}
+        self._recent = _Recent()
         self._start: int | None = None
         self._unlogged = WriteOptions()
         self._unlogged.disable_wal = True  # type: ignore[assignment,method-assign]  # a property, unlike in the stub
@@ -95,6 +137,7 @@ class DocumentStore(PartitionStore):
     def _let_go(self) -> None:
         self.close()
         self._under_way.clear()
+        self._recent.clear()
 
     def close(self) -> None:
         """Release the files; they keep all that was written."""
@@ -189,7 +232,7 @@ class DocumentStore(PartitionStore):
         ]
 
     def _contents(self, prefix: bytes, number: int, refs: U64, default: bytes | None = None) -> list[Any]:
-        waiting = [self._under_way.get(ref) for ref in refs.tolist()]
+        waiting = [self._under_way.get(ref) or self._recent.get(ref) for ref in refs.tolist()]
         missing = [position for position, contents in enumerate(waiting) if contents is None]
         values = [None if contents is None else contents[number] for contents in waiting]
         if missing:
@@ -248,7 +291,8 @@ class DocumentStore(PartitionStore):
             self._forget(batch, ref)
         self._put_versions(batch, record, stored)
         for ref in record.refs.tolist():
-            self._under_way.pop(ref, None)
+            if (contents := self._under_way.pop(ref, None)) is not None:
+                self._recent.add(ref, contents)
         first, extent = head.last_run
         named = np.array(extent.refs, "<u8").tobytes()
         numbers = np.array((extent.newest_ms, extent.entries), "<i8").tobytes()
@@ -314,6 +358,7 @@ class DocumentStore(PartitionStore):
 
     def _forget(self, batch: WriteBatch, ref: int) -> None:
         self._under_way.pop(ref, None)
+        self._recent.drop(ref)
         key = ref.to_bytes(8)
         batch.delete(b"t" + key)
         batch.delete(b"s" + key)

@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from stream_lsh.arrays import U64
+from stream_lsh.arrays import I64, U64
 from stream_lsh.kinds.shingled.comparer import ShingleSets
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.ledger.edges import Edges
@@ -19,7 +19,7 @@ from stream_lsh.model import Document, make_ref
 from stream_lsh.pipeline.batches import CANDIDATE, RECHECK, Signatures
 from stream_lsh.pipeline.compare import Criteria
 from stream_lsh.pipeline.documents.table import DocumentTable
-from stream_lsh.pipeline.verify import verify
+from stream_lsh.pipeline.verify import verify, verify_in_steps
 from tests.evaluation import oracles
 from tests.simulation.pipelines.scheme import NamedShingles
 from tests.unit.pipeline.makers import asked, signed
@@ -116,6 +116,29 @@ def test_similarities_are_those_of_python_sets(shingles: str, case: int) -> None
     matches = answers(verify(as_candidates, table, Criteria(0.5), ShingleSets(scheme)))
     assert matches == {pair: answer for pair, answer in found.items() if answer[0] >= 0.5}
     assert matches
+
+
+def test_a_text_is_read_once_and_only_while_its_set_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    scheme, read = TextScheme(0.5, "char:3"), list[int]()
+    texts = DocumentTable.texts
+
+    def noted(table: DocumentTable, rows: I64) -> list[str]:
+        read.extend(rows.tolist())
+        return texts(table, rows)
+
+    monkeypatch.setattr(DocumentTable, "texts", noted)
+    table = table_of(scheme, [Document(f"o{n}", f"the same long text but for {n}") for n in range(6)])
+    batch = asked(
+        scheme,
+        [(NEW + n, Document(f"n{n}", f"the same long text but for {n + 3}")) for n in range(6)],
+        [(n, o, RECHECK) for n in range(6) for o in range(6)],
+    )
+    compared = ShingleSets(scheme)
+    first = answers(verify(batch, table, Criteria(0.5), compared))
+    assert sorted(read) == [*range(6)]
+    steps = verify_in_steps(batch, table, Criteria(0.5), compared)
+    assert {pair: found for step in steps for pair, found in answers(step).items()} == first
+    assert len(read) == 6
 
 
 @pytest.mark.parametrize("union", [1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 30, 49, 100])
