@@ -329,7 +329,7 @@ def test_the_story_metadata_of_a_version_are_stored_and_dropped_with_its_text(ca
 def test_the_contents_written_last_are_in_memory_until_they_are_retired(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stream_lsh.worker.storage.documents._RECENT_BYTES", 4 * 3_400)
+    monkeypatch.setattr("stream_lsh.worker.storage.recent._MOST_BYTES", 4 * 3_400)
     store, head = store_of(tmp_path / "d"), LogHead()
 
     def write(offset: int, rows: list[Row]) -> None:

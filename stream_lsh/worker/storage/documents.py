@@ -22,7 +22,6 @@ RocksDB keeps a checksum of every block and checks it with every read.
 
 import json
 import logging
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -44,6 +43,7 @@ from stream_lsh.pipeline.documents.versions import LIVE, MARKER, META, Retired, 
 from stream_lsh.retention import Horizon
 from stream_lsh.worker.storage.folder import Identity, writing
 from stream_lsh.worker.storage.partition import PartitionStore
+from stream_lsh.worker.storage.recent import Contents, RecentContents
 from stream_lsh.worker.storage.versions import read_versions, write_versions
 
 _IDENTITY, _OFFSET, _HORIZON, _VERSIONS = b"!identity", b"!offset", b"!horizon", b"!versions"
@@ -52,48 +52,8 @@ _FILE = "versions.arrays"
 _ABOUT = Struct("<II")
 _NOTHING = _ABOUT.pack(0, 0)
 _BUFFER_BYTES, _CACHE_BYTES = 4 << 20, 16 << 20
-_RECENT_BYTES, _OVERHEAD = 8 << 20, 300
-"""Of each partition; the objects of a version take some 300 bytes beside its text."""
 _log = logging.getLogger(__name__)
 _cache = Cache(_CACHE_BYTES)  # of all partitions; the page cache of the system is behind it
-
-
-_Contents = tuple[str, bytes, About]
-"""Text, signature and metadata of a version."""
-
-
-class _Recent:
-    """The contents that were written last, because gather and verify ask for them some milliseconds later."""
-
-    def __init__(self) -> None:
-        self._contents = OrderedDict[int, _Contents]()
-        self._size = 0
-
-    def get(self, ref: int) -> _Contents | None:
-        return self._contents.get(ref)
-
-    def add(self, ref: int, contents: _Contents) -> None:
-        """Add a version, and drop the oldest ones beyond the limit."""
-        self.drop(ref)
-        self._contents[ref] = contents
-        self._size += _size_of(contents)
-        while self._size > _RECENT_BYTES:
-            self._size -= _size_of(self._contents.popitem(last=False)[1])
-
-    def drop(self, ref: int) -> None:
-        """Drop a version, if it is here."""
-        if (contents := self._contents.pop(ref, None)) is not None:
-            self._size -= _size_of(contents)
-
-    def clear(self) -> None:
-        """Drop all."""
-        self._contents.clear()
-        self._size = 0
-
-
-def _size_of(contents: _Contents) -> int:
-    """The size of a version in characters and bytes."""
-    return len(contents[0]) + len(contents[1]) + _OVERHEAD
 
 
 class DocumentStore(PartitionStore):
@@ -110,8 +70,8 @@ class DocumentStore(PartitionStore):
 
     def __init__(self, place: Path, identity: Identity, slots: int, width: int, stories: bool = False) -> None:
         self._slots, self._width, self._stories = slots, width, stories
-        self._under_way: dict[int, _Contents] = {}
-        self._recent = _Recent()
+        self._under_way: dict[int, Contents] = {}
+        self._recent = RecentContents()
         self._start: int | None = None
         self._unlogged = WriteOptions()
         self._unlogged.disable_wal = True  # type: ignore[assignment,method-assign]  # a property, unlike in the stub
