@@ -31,7 +31,10 @@ def test_a_program_ends_on_an_interrupt_without_a_traceback(number: int, address
     imports = _PROGRAMS[0].partition("async def")[0]
     definitions, main = (imports + _PROGRAMS[number]).split('if __name__ == "__main__":\n')
     started, path = tmp_path / "started", tmp_path / "program.py"
-    text = f'{definitions}import pathlib\npathlib.Path({str(started)!r}).touch()\nif __name__ == "__main__":\n{main}'
+    # A process of a shell in the background ignores interrupts, and its children do.
+    heard = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    begun = f"import pathlib\npathlib.Path({str(started)!r}).touch()\n"
+    text = f'{definitions}{heard}{begun}if __name__ == "__main__":\n{main}'
     path.write_text(text.replace("localhost:9092", address))
     with subprocess.Popen([sys.executable, str(path)], stderr=subprocess.PIPE) as process:  # noqa: S603 - our own
         while not started.exists():
@@ -39,6 +42,9 @@ def test_a_program_ends_on_an_interrupt_without_a_traceback(number: int, address
             time.sleep(0.05)
         time.sleep(1.0)  # it reads
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        try:
+            _, err = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert b"Traceback" not in err
     assert process.returncode == 0

@@ -76,7 +76,8 @@ class Worker:
         self.app.__dict__.update(
             may_write=lambda: asyncio.sleep(0), rounds=self._rounds, current=self._current, committed_offset=lambda _: 0
         )
-        self.app.__dict__["_producer"] = SimpleNamespace(send=self._send)
+        batches = SimpleNamespace(append=self._append_record, append_all=self._append_records)
+        self.app.__dict__["_open_batches"] = lambda: batches
         states: dict[str, Any] = {
             "documents": self.state.documents, "buckets": self.state.buckets, "ledger": self.state.ledger
         }  # fmt: skip
@@ -86,10 +87,15 @@ class Worker:
         tables: Any = {name: SimpleNamespace(append=self._append(one)) for name, one in states.items()}
         self.agents = PipelineAgents(self.app, self.state, tables)
 
-    async def _send(self, topic: str, key: Any, value: Any, *rest: Any) -> Any:
-        log, headers = self.logs[topic], rest[-1]
+    async def _append_records(self, topic: str, records: Any) -> list[Any]:
+        return [await self._append_record(topic, None, key, value, headers=headers) for key, value, headers in records]
+
+    async def _append_record(
+        self, topic: str, partition: Any, key: Any, value: Any, *, timestamp_ms: Any = None, headers: Any = ()
+    ) -> Any:
+        log = self.logs[topic]
         place = {"topic": topic, "partition": 0, "offset": len(log), "timestamp": NOW_MS}
-        log.append(SimpleNamespace(**place, key=key, value=value, headers=[*(headers or {}).items()]))
+        log.append(SimpleNamespace(**place, key=key, value=value, headers=[*headers]))
         delivery = asyncio.get_running_loop().create_future()
         delivery.set_result(log[-1])
         return delivery
@@ -139,7 +145,7 @@ class Worker:
     def put(self, topic: str, *messages: tuple[bytes | None, bytes | None]) -> None:
         """Messages of users, which nothing checks."""
         for key, value in messages:
-            asyncio.run(self._send(topic, key, value, None, None, None))
+            asyncio.run(self._append_record(topic, None, key, value))
 
     def largest(self, topic: str) -> int:
         """Bytes of the largest message of a topic."""
