@@ -7,6 +7,7 @@ from typing import NamedTuple
 from stream_lsh.config.environment import folded
 from stream_lsh.config.kafka import KafkaConfig, SecurityConfig
 from stream_lsh.config.model import Config, PipelineConfig
+from stream_lsh.config.query_api import check_query_api
 from stream_lsh.config.topics import INTERNAL_TOPICS
 from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import keys_of
@@ -21,6 +22,7 @@ def check(config: Config, problems: Problems) -> None:
     _check_replication(config.kafka, problems)
     if config.kafka.security is not None:
         _check_security(config.kafka.security, problems)
+    check_query_api(config.worker, problems)
     for at, pipeline in enumerate(config.pipelines):
         pipeline.kind.check(("pipeline", at), problems, pipeline)
         _check_guards(pipeline, ("pipeline", at, "guards"), problems)

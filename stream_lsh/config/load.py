@@ -12,6 +12,7 @@ from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.config.pipeline_keys import kinds_with, pipeline_keys
 from stream_lsh.config.pipeline_keys import tables as tables_of_pipelines
+from stream_lsh.config.query_api import with_tokens
 from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.kind import Default, Kind
@@ -100,6 +101,7 @@ def _config(reader: "_Reader", tables: Mapping[str, Any], pipelines: list[object
     if kafka.security is not None:
         kafka = replace(kafka, security=checks.with_password(kafka.security, reader.problems))
     worker = reader.table(keys_of(WorkerConfig), WorkerConfig, tables.get("worker", {}), ("worker",))
+    worker = with_tokens(worker, reader.problems)
     read = (reader.pipeline(table, ("pipeline", at)) for at, table in enumerate(pipelines))
     several = tuple(replace(pipeline, app_id=worker.app_id) for pipeline in read)
     origins = {_shown(path, several): origin for path, origin in reader.origins.items()}

@@ -1,11 +1,11 @@
-"""The configuration of a worker: its application, its state on disk, its sessions."""
+"""The configuration of a worker: its application, its state on disk, its sessions, its query API."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from stream_lsh.settings import value_types
 from stream_lsh.settings.schema import key
-from stream_lsh.settings.value_types import span, whole
+from stream_lsh.settings.value_types import Secret, span, whole
 
 DEFAULT_APP_ID = "stream-lsh"
 
@@ -52,8 +52,63 @@ class WorkerConfig:
         ),
     )
 
+    ask: str = field(
+        default="",
+        metadata=key(
+            value_types.WEB,
+            "the address of the query API; needs a token unless it is a loopback address",
+        ),
+    )
+    ask_advertised: str = field(
+        default="",
+        metadata=key(
+            value_types.WEB,
+            "the address at which the other workers reach the query API of this one; without one `ask` itself",
+        ),
+    )
+    ask_token: Secret | None = field(
+        default=None,
+        metadata=key(
+            value_types.SECRET,
+            "the bearer token of the query API, the same for all workers; during a rotation two, with a blank between "
+            "them, of which workers send the first; better kept in a file or a variable",
+        ),
+    )
+    ask_token_file: Path | None = field(
+        default=None,
+        metadata=key(value_types.FILE, "the file with the token, or with two on two lines, instead of `ask_token`"),
+    )
+    ask_concurrency: int = field(
+        default=16,
+        metadata=key(whole(1, 10_000), "the number of queries that a worker runs at a time; it refuses further ones"),
+    )
+    ask_timeout_ms: int = field(
+        default=2_000,
+        metadata=key(span(least="50ms"), "the time after which a query is given up", "ask_timeout"),
+    )
+
     @property
     def web_address(self) -> tuple[str, int] | None:
         """Host and port; None without a web server."""
-        host, _, port = self.web.rpartition(":")
-        return (host.strip("[]"), int(port)) if self.web else None
+        return host_and_port(self.web)
+
+    @property
+    def ask_address(self) -> tuple[str, int] | None:
+        """Host and port of the query API; None without one."""
+        return host_and_port(self.ask)
+
+    @property
+    def ask_tokens(self) -> tuple[str, ...]:
+        """The accepted tokens, the one that workers send first; empty without authentication."""
+        return () if self.ask_token is None else tuple(self.ask_token.reveal().split())
+
+
+def host_and_port(address: str) -> tuple[str, int] | None:
+    """The two parts of an address; None for an empty one.
+
+    Example:
+        >>> host_and_port("[::1]:6067"), host_and_port("")
+        (('::1', 6067), None)
+    """
+    host, _, port = address.rpartition(":")
+    return (host.strip("[]"), int(port)) if address else None

@@ -17,6 +17,7 @@ from stream_lsh.worker.engine import DEFAULTS, EngineApp, RecordList, TopicSpec,
 from stream_lsh.worker.engine.reading.read_committed import WorkerTransport
 from stream_lsh.worker.engine_tables import StateTable, state_table
 from stream_lsh.worker.maintenance import Maintenance
+from stream_lsh.worker.query.owners import new_instance, worker_url
 from stream_lsh.worker.reports import TICK_SECONDS, ticking
 from stream_lsh.worker.security import engine_credentials
 from stream_lsh.worker.state import PipelineState
@@ -98,16 +99,18 @@ class WorkerApp(EngineApp):
         embedded: whether it runs on the broker in this process, whose topics exist already, and which neither
             reports their settings nor deletes records.
         ticks: report the event time of each pipeline, once a second and at the start of a generation.
+        instance: the name of this process among the workers.
     """
 
     def __init__(self, app_id: str, config: Config, *, embedded: bool = False, **settings: Any) -> None:
         self.config = config
         self.embedded = embedded
+        self.instance = new_instance()
         self.pipelines: dict[str, PipelineState] = {}
         self.folder: DataFolder | None = None
         self.ticks: list[Callable[[], Awaitable[None]]] = []
         self.maintenance = Maintenance(self, self.pipelines)
-        super().__init__(app_id, **settings)
+        super().__init__(app_id, **{"canonical_url": worker_url(config.worker, self.instance), **settings})
 
     def _new_transport(self) -> Any:
         return WorkerTransport(self.conf.broker_consumer, self)

@@ -1,0 +1,97 @@
+"""Checks of the keys of the query API: its addresses and its tokens."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from ipaddress import ip_address
+
+from stream_lsh.config.worker import WorkerConfig, host_and_port
+from stream_lsh.settings.problems import Problems
+from stream_lsh.settings.toml import Path
+from stream_lsh.settings.value_types import Secret
+
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
+_LEAST_TOKEN = 16
+_EXPECTED = f"one or two tokens of {_LEAST_TOKEN} or more of the characters A-Z a-z 0-9 - . _ ~ + /"
+
+
+def with_tokens(worker: WorkerConfig, problems: Problems) -> WorkerConfig:
+    """The same settings, with the tokens read from `ask_token_file`."""
+    path = ("worker", "ask_token_file")
+    if worker.ask_token_file is None:
+        return worker
+    if worker.ask_token is not None:
+        problems.add(path, "got a file and `ask_token` as well, expected one of them")
+        return worker
+    try:
+        text = worker.ask_token_file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        problems.add(path, "got a file that cannot be read as UTF-8, expected one or two lines with a token each")
+        return worker
+    if not _are_tokens(text):
+        problems.add(path, f"got a file with other contents, expected {_EXPECTED}")
+        return worker
+    return replace(worker, ask_token=Secret(text))
+
+
+def check_query_api(worker: WorkerConfig, problems: Problems) -> None:
+    """Report settings that contradict each other, and an address that is public without a token."""
+    if worker.ask_token is not None and worker.ask_token_file is None and not _are_tokens(worker.ask_token.reveal()):
+        problems.add(
+            ("worker", "ask_token"), f"got other characters or a shorter one (not shown), expected {_EXPECTED}"
+        )
+    for name, problem in _contradictions(worker):
+        path: Path = ("worker", name)
+        if problems.is_valid(path, ("worker", "ask"), ("worker", "ask_token"), ("worker", "ask_token_file")):
+            problems.add(path, problem)
+
+
+def _contradictions(worker: WorkerConfig) -> Iterator[tuple[str, str]]:
+    address, advertised = worker.ask_address, host_and_port(worker.ask_advertised)
+    if address is None:
+        if advertised is not None:
+            yield "ask_advertised", "got one, expected none without `ask`, the address of the query API"
+        return
+    if not is_loopback(address[0]) and worker.ask_token is None:
+        yield (
+            "ask",
+            f"got {worker.ask!r} without a token, expected `ask_token` or `ask_token_file`: only a loopback address, "
+            "such as 127.0.0.1:6067, needs none",
+        )
+    if worker.ask == worker.web:
+        yield "ask", f"got {worker.ask!r}, which is `web` as well, expected an address of its own"
+    if _is_unspecified(address[0]) and advertised is None:
+        yield (
+            "ask",
+            f"got {worker.ask!r}, which other workers cannot reach, expected `ask_advertised` as well, with the "
+            "address of this worker",
+        )
+    if advertised is not None and _is_unspecified(advertised[0]):
+        yield "ask_advertised", f"got {worker.ask_advertised!r}, expected an address that other workers can reach"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only programs of the same machine reach a host.
+
+    Example:
+        >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+        (True, True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_unspecified(host: str) -> bool:
+    try:
+        return ip_address(host).is_unspecified
+    except ValueError:
+        return False
+
+
+def _are_tokens(text: str) -> bool:
+    tokens = text.split()
+    return len(tokens) in (1, 2) and all(_TOKEN.fullmatch(token) and len(token) >= _LEAST_TOKEN for token in tokens)
