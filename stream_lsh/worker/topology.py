@@ -17,6 +17,7 @@ from stream_lsh.worker.engine import DEFAULTS, EngineApp, RecordList, TopicSpec,
 from stream_lsh.worker.engine.reading.read_committed import WorkerTransport
 from stream_lsh.worker.engine_tables import StateTable, state_table
 from stream_lsh.worker.maintenance import Maintenance
+from stream_lsh.worker.query.api import QueryApi
 from stream_lsh.worker.query.owners import new_instance, worker_url
 from stream_lsh.worker.reports import TICK_SECONDS, ticking
 from stream_lsh.worker.security import engine_credentials
@@ -110,10 +111,16 @@ class WorkerApp(EngineApp):
         self.folder: DataFolder | None = None
         self.ticks: list[Callable[[], Awaitable[None]]] = []
         self.maintenance = Maintenance(self, self.pipelines)
+        self.query_api = QueryApi(self)
         super().__init__(app_id, **{"canonical_url": worker_url(config.worker, self.instance), **settings})
 
     def _new_transport(self) -> Any:
         return WorkerTransport(self.conf.broker_consumer, self)
+
+    async def on_first_start(self) -> None:
+        """Before anything else: the listener of the query API, which answers once the worker has its state."""
+        await self.query_api.start()
+        await super().on_first_start()
 
     async def on_start(self) -> None:
         """Start the maintenance tasks beside the agents."""
@@ -159,6 +166,7 @@ class WorkerApp(EngineApp):
 
     async def stop(self) -> None:
         """Stop in order, and release the copies on disk for the next process."""
+        await self.query_api.stop()
         await super().stop()
         for state in self.pipelines.values():
             if self.ended_by is None:

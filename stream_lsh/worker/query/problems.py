@@ -1,0 +1,87 @@
+"""The errors of the query API: problem details (RFC 9457), whose type is `urn:stream-lsh:problem:<name>`."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+from aiohttp import web
+
+PROBLEM_TYPE = "application/problem+json"
+PREFIX = "urn:stream-lsh:problem:"
+RETRY_SECONDS = 1
+
+
+class ProblemKind(NamedTuple):
+    """The status of an error and its title."""
+
+    status: int
+    title: str
+
+
+PROBLEMS: Mapping[str, ProblemKind] = {
+    "malformed": ProblemKind(400, "The request cannot be read"),
+    "unauthorised": ProblemKind(401, "The request has no valid token"),
+    "unknown-path": ProblemKind(404, "There is no such resource"),
+    "unknown-pipeline": ProblemKind(404, "There is no such pipeline"),
+    "unknown-id": ProblemKind(404, "There is no such id"),
+    "wrong-method": ProblemKind(405, "The resource does not have this method"),
+    "wrong-kind": ProblemKind(409, "The pipeline has another kind of data"),
+    "closed": ProblemKind(410, "The cluster is closed"),
+    "too-large": ProblemKind(413, "The request is too large"),
+    "wrong-type": ProblemKind(415, "The request has another content type"),
+    "unusable": ProblemKind(422, "The value cannot be compared"),
+    "busy": ProblemKind(429, "The worker runs as many queries as it may"),
+    "failed": ProblemKind(500, "The worker failed to answer"),
+    "not-now": ProblemKind(503, "Some partitions are not available"),
+    "too-late": ProblemKind(504, "The answer took too long"),
+}
+"""All errors by name."""
+
+
+class Problem(Exception):
+    """An error that a client receives.
+
+    Args:
+        name: one of `PROBLEMS`.
+        detail: the reason in this case.
+        members: further members of the problem, such as `missing`.
+    """
+
+    def __init__(self, name: str, detail: str, **members: Any) -> None:
+        super().__init__(f"{name}: {detail}")
+        self.name, self.detail, self.members = name, detail, members
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return PROBLEMS[self.name].status
+
+    def body(self) -> dict[str, Any]:
+        """The members of the problem."""
+        status, title = PROBLEMS[self.name]
+        return {"type": PREFIX + self.name, "title": title, "status": status, "detail": self.detail, **self.members}
+
+    def response(self, headers: Mapping[str, str] | None = None) -> web.Response:
+        """The answer with this problem."""
+        chosen = dict(headers or {})
+        if self.status in (429, 503):
+            chosen["Retry-After"] = str(RETRY_SECONDS)
+        if self.status == 401:
+            chosen["WWW-Authenticate"] = "Bearer"
+        if "allow" in self.members:
+            chosen["Allow"] = ", ".join(self.members["allow"])
+        body = msgspec.json.encode(self.body())
+        return web.Response(body=body, status=self.status, headers={**chosen, "Content-Type": PROBLEM_TYPE})
+
+
+def problem_of(body: bytes) -> Problem | None:
+    """The problem in the answer of another worker; None if it is something else."""
+    try:
+        members = msgspec.json.decode(body, type=dict[str, Any])
+    except msgspec.MsgspecError:
+        return None
+    name, detail = str(members.pop("type", "")).removeprefix(PREFIX), str(members.pop("detail", ""))
+    if name not in PROBLEMS:
+        return None
+    further = {key: value for key, value in members.items() if key not in ("title", "status")}
+    return Problem(name, detail, **further)

@@ -1,0 +1,144 @@
+"""The routes of the query API, and their parameters; `docs/openapi.yaml` describes the public ones.
+
+The segments of a path are decoded one by one, so an id may contain an encoded slash.  Internal routes are used by other
+workers only.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+from stream_lsh.worker.query.owners import VERSION_PATH
+from stream_lsh.worker.query.problems import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter in the query of a URL: a whole number between two limits, or a text.
+
+    Attributes:
+        default: the value without one.
+        least, most: of a number; a text has none.
+        options: of a text; empty for any text.
+    """
+
+    default: int | str | None = None
+    least: int | None = None
+    most: int | None = None
+    options: tuple[str, ...] = ()
+
+    def read(self, name: str, text: str) -> int | str:
+        """The value; raises Problem for an invalid one."""
+        if self.most is not None and self.least is not None:
+            if not (text.isascii() and text.isdecimal() and len(text) < 10 and self.least <= int(text) <= self.most):
+                expected = f"a whole number from {self.least} to {self.most}"
+                raise Problem("malformed", f"{name}: got {text!a:.60}, expected {expected}")
+            return int(text)
+        if self.options and text not in self.options:
+            raise Problem("malformed", f"{name}: got {text!a:.60}, expected {' or '.join(self.options)}")
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A method of a resource.
+
+    Attributes:
+        name: of its handler.
+        method: of HTTP.
+        template: the path, with parameters in braces.
+        parameters: of the URL's query, by name.
+        internal: whether only workers use it.
+        takes: the content type of the body; "" for none.
+    """
+
+    name: str
+    method: str
+    template: str
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    internal: bool = False
+    takes: str = ""
+
+    def matched(self, segments: Sequence[str]) -> dict[str, str] | None:
+        """The parameters of a path; None if the path is another one."""
+        parts = self.template.strip("/").split("/")
+        if len(parts) != len(segments):
+            return None
+        found: dict[str, str] = {}
+        for part, segment in zip(parts, segments, strict=True):
+            if part.startswith("{"):
+                found[part.strip("{}")] = segment
+            elif part != segment:
+                return None
+        return found
+
+
+JSON = "application/json"
+BYTES = "application/octet-stream"
+_PIPELINE = f"{VERSION_PATH}/pipelines/{{pipeline}}"
+_INTERNAL = f"{VERSION_PATH}/internal/{{pipeline}}"
+
+ROUTES: Sequence[Route] = (Route("service", "GET", VERSION_PATH),)
+"""All routes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The route of a request, with the values of its parameters."""
+
+    route: Route
+    path: Mapping[str, str]
+    query: Mapping[str, Any]
+
+
+def find(method: str, raw_path: str, raw_query: str) -> Found:
+    """The route of a request.
+
+    Args:
+        method: of HTTP.
+        raw_path: as in the request, percent-encoded.
+        raw_query: the same.
+
+    Raises:
+        Problem: unknown-path, wrong-method, malformed.
+
+    Example:
+        >>> find("GET", "/v1", "").route.name
+        'service'
+    """
+    segments = [_decoded(segment) for segment in raw_path.strip("/").split("/")]
+    allowed = []
+    for route in ROUTES:
+        path = route.matched(segments)
+        if path is None:
+            continue
+        if route.method == method:
+            return Found(route, path, _parameters(route, raw_query))
+        allowed.append(route.method)
+    if allowed:
+        raise Problem("wrong-method", f"got {method:.20}, expected {' or '.join(allowed)}", allow=allowed)
+    raise Problem("unknown-path", "got a path that does not exist; the routes are in docs/openapi.yaml")
+
+
+def _decoded(segment: str) -> str:
+    try:
+        return unquote_to_bytes(segment).decode()
+    except UnicodeDecodeError:
+        raise Problem("malformed", "got a path that is not percent-encoded UTF-8") from None
+
+
+def _parameters(route: Route, raw_query: str) -> dict[str, Any]:
+    try:
+        pairs = parse_qsl(raw_query, keep_blank_values=True, strict_parsing=bool(raw_query), errors="strict")
+    except ValueError:
+        raise Problem("malformed", "got a query that is not percent-encoded UTF-8") from None
+    values: dict[str, Any] = {name: one.default for name, one in route.parameters.items()}
+    if len(dict(pairs)) < len(pairs):
+        raise Problem("malformed", "got a parameter twice, expected it once")
+    for name, text in pairs:
+        if name not in route.parameters:
+            names = ", ".join(route.parameters) or "no parameter"
+            raise Problem("malformed", f"got the parameter {name!a:.60}, expected {names}")
+        values[name] = route.parameters[name].read(name, text)
+    return values

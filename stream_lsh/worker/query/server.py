@@ -1,0 +1,235 @@
+"""The HTTP listener of the query API: authentication, limits, and problems for every error.
+
+The listener runs in the loop of the worker.  Only public requests pass the gate: the steps of a query on other workers
+never wait for each other.
+"""
+
+import asyncio
+import hmac
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from aiohttp import web
+from aiohttp.web_protocol import RequestHandler
+
+from stream_lsh.config.query_api import is_loopback
+from stream_lsh.config.worker import WorkerConfig
+from stream_lsh.errors import ConfigError
+from stream_lsh.worker.query.problems import Problem
+from stream_lsh.worker.query.routes import JSON, Found, find
+
+DEADLINE_HEADER = "Stream-LSH-Deadline"
+"""The milliseconds that are left of a query when a worker asks another one."""
+_SHUTDOWN_SECONDS = 1.0
+_OTHER_BYTES = 64 << 10
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request that passed all checks.
+
+    Attributes:
+        found: its route and parameters.
+        body: of the request.
+        headers: the same.
+        deadline: when the query is given up, by the monotonic clock.
+        http: the request of the library, for answers in parts.
+    """
+
+    found: Found
+    body: bytes
+    headers: Mapping[str, str]
+    deadline: float
+    http: Any = None
+
+    @property
+    def left_ms(self) -> int:
+        """The time left, at least 0."""
+        return max(0, int(1_000 * (self.deadline - time.monotonic())))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer: a value that becomes JSON, or bytes for other workers."""
+
+    value: Any
+    status: int = 200
+    headers: Mapping[str, str] | None = None
+
+    def response(self) -> web.StreamResponse:
+        """The answer for the library."""
+        headers = dict(self.headers or {})
+        if isinstance(self.value, web.StreamResponse):
+            return self.value
+        if isinstance(self.value, bytes):
+            return web.Response(body=self.value, status=self.status, headers=headers)
+        body = msgspec.json.encode(self.value)
+        return web.Response(body=body, status=self.status, headers={**headers, "Content-Type": JSON})
+
+
+Handler = Callable[[Request], Awaitable[Answer]]
+
+
+class QueryServer:
+    """The listener of one worker.
+
+    Args:
+        config: address, tokens, limits.
+        handlers: by the name of their route.
+        body_limit: the largest body of a request in bytes, by the parameters of its path, for internal routes or not.
+    """
+
+    def __init__(
+        self,
+        config: WorkerConfig,
+        handlers: Mapping[str, Handler],
+        body_limit: Callable[[Mapping[str, str], bool], int] = lambda path, internal: _OTHER_BYTES,
+    ) -> None:
+        self._config, self._handlers, self._body_limit = config, handlers, body_limit
+        self._tokens = [token.encode() for token in config.ask_tokens]
+        self._running = 0
+        self._runner: web.ServerRunner | None = None
+        self.answered: dict[int, int] = {}
+        """The number of answers by status."""
+
+    async def start(self) -> None:
+        """Listen at the configured address.
+
+        Raises:
+            ConfigError: the address is not available.
+        """
+        address = self._config.ask_address
+        if address is None:
+            return
+        runner = self._runner = web.ServerRunner(_Server(self._handle), shutdown_timeout=_SHUTDOWN_SECONDS)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, *address).start()
+        except OSError as error:
+            await self.stop()
+            raise ConfigError(
+                f"worker.ask: {self._config.ask} cannot be had ({error.strerror or error}): give each worker of a "
+                "machine an address of its own"
+            ) from None
+        _log.info("query API: http://%s/v1", self._config.ask)
+
+    async def stop(self) -> None:
+        """Close the listener, and the connections after a second."""
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            await runner.cleanup()
+
+    async def _handle(self, request: Any) -> web.StreamResponse:
+        try:
+            response = await self._answered(request)
+        except Problem as problem:
+            response = problem.response()
+        except TimeoutError:
+            response = Problem("too-late", f"got no answer within {self._config.ask_timeout_ms} ms").response()
+        except ConnectionError:
+            raise
+        except Exception:
+            _log.exception("the query API failed: %s %s", request.method, request.rel_url.raw_path)
+            response = Problem("failed", "got an unexpected exception; the log of the worker has it").response()
+        self.answered[response.status] = self.answered.get(response.status, 0) + 1
+        return response
+
+    async def _answered(self, request: Any) -> web.StreamResponse:
+        self._authorise(request)
+        found = find(request.method, request.rel_url.raw_path, request.rel_url.raw_query_string)
+        self._check_headers(request, found)
+        deadline = time.monotonic() + self._seconds(request, found)
+        async with asyncio.timeout_at(asyncio.get_running_loop().time() + deadline - time.monotonic()):
+            if found.route.internal:
+                return await self._run(request, found, deadline)
+            if self._running >= self._config.ask_concurrency:
+                raise Problem("busy", f"got a query while {self._running} run, expected fewer at a time")
+            self._running += 1
+            try:
+                return await self._run(request, found, deadline)
+            finally:
+                self._running -= 1
+
+    async def _run(self, request: Any, found: Found, deadline: float) -> web.StreamResponse:
+        body = await self._body(request, self._body_limit(found.path, found.route.internal))
+        answer = await self._handlers[found.route.name](Request(found, body, request.headers, deadline, request))
+        return answer.response()
+
+    def _authorise(self, request: Any) -> None:
+        if not self._tokens:
+            # A page in a browser must not reach a worker of the same machine by a name that it controls.
+            host = request.host.rpartition(":")[0] if request.host.rpartition(":")[2].isdecimal() else request.host
+            address = self._config.ask_address
+            if address is not None and not is_loopback(host.strip("[]")) and host.strip("[]") != address[0]:
+                raise Problem("malformed", f"Host: got {request.host!a:.60}, expected the address of the worker")
+            return
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        sent = token.strip().encode("utf-8", "surrogatepass")
+        # All tokens are compared, so that the time does not show which one is right.
+        if scheme.lower() != "bearer" or not any([hmac.compare_digest(sent, one) for one in self._tokens]):
+            raise Problem("unauthorised", "expected the header `Authorization: Bearer TOKEN`")
+
+    def _check_headers(self, request: Any, found: Found) -> None:
+        if request.headers.get("Content-Encoding", "identity") != "identity":
+            raise Problem("wrong-type", "got a body with Content-Encoding, expected one without")
+        if found.route.takes and request.content_type != found.route.takes:
+            raise Problem("wrong-type", f"got {request.content_type!a:.60}, expected {found.route.takes}")
+        if request.headers.get("Expect", "100-continue").lower() != "100-continue":
+            raise Problem("malformed", "got an `Expect` that cannot be met, expected 100-continue")
+
+    def _seconds(self, request: Any, found: Found) -> float:
+        """The time that a request may take; another worker states what is left of it."""
+        text = request.headers.get(DEADLINE_HEADER, "") if found.route.internal else ""
+        left_ms = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else self._config.ask_timeout_ms
+        if left_ms == 0:
+            raise Problem("too-late", "got a request whose time is over")
+        return min(left_ms, self._config.ask_timeout_ms) / 1_000
+
+    async def _body(self, request: Any, limit: int) -> bytes:
+        """The body of a request; a larger one is not read to its end."""
+        too_large = Problem("too-large", f"got a larger body, expected at most {limit} bytes")
+        if (request.content_length or 0) > limit:
+            raise too_large
+        if "Expect" in request.headers:
+            await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            request.writer.output_size = 0
+        parts, size = list[bytes](), 0
+        async for part in request.content.iter_any():
+            size += len(part)
+            if size > limit:
+                raise too_large
+            parts.append(part)
+        return b"".join(parts)
+
+
+class _Server(web.Server):
+    """The server of the library, with problems for requests that its parser rejects."""
+
+    def __call__(self) -> RequestHandler:
+        settings: dict[str, Any] = {"access_log": None, "auto_decompress": False}
+        return _Connection(self, loop=asyncio.get_running_loop(), **settings)
+
+
+class _Connection(RequestHandler):
+    __slots__ = ()
+
+    def handle_error(
+        self, request: Any, status: int = 500, exc: BaseException | None = None, message: str | None = None
+    ) -> web.StreamResponse:
+        """The answer to a request that the parser rejects; its text is not repeated."""
+        if request.writer.output_size > 0:
+            raise ConnectionError("an answer was sent already")
+        if status >= 500:
+            _log.error("the query API failed", exc_info=exc)
+            problem = Problem("failed", "got an unexpected exception; the log of the worker has it")
+        else:
+            problem = Problem("malformed", "got something else, expected a request of HTTP/1.1")
+        response = problem.response()
+        response.force_close()
+        return response
