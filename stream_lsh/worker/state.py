@@ -51,6 +51,11 @@ class Documents(DocumentsState):
     store: DocumentStore | None = None
     generations: CopyGenerations = field(default_factory=CopyGenerations)
 
+    @property
+    def is_whole(self) -> bool:
+        """True: no record of this table waits for another one."""
+        return True
+
 
 @dataclass(slots=True)
 class Buckets(BucketsState):
@@ -62,6 +67,11 @@ class Buckets(BucketsState):
 
     store: BucketStore | None = None
     log_end: int | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no record waits for the end of a pass."""
+        return self.recovery.is_complete
 
     @property
     def is_due(self) -> bool:

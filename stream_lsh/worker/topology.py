@@ -19,6 +19,7 @@ from stream_lsh.worker.engine_tables import StateTable, state_table
 from stream_lsh.worker.maintenance import Maintenance
 from stream_lsh.worker.query.api import QueryApi
 from stream_lsh.worker.query.owners import new_instance, worker_url
+from stream_lsh.worker.query.standing import WorkerStanding
 from stream_lsh.worker.reports import TICK_SECONDS, ticking
 from stream_lsh.worker.security import engine_credentials
 from stream_lsh.worker.state import PipelineState
@@ -111,7 +112,7 @@ class WorkerApp(EngineApp):
         self.folder: DataFolder | None = None
         self.ticks: list[Callable[[], Awaitable[None]]] = []
         self.maintenance = Maintenance(self, self.pipelines)
-        self.query_api = QueryApi(self)
+        self.query_api = QueryApi(config, self.pipelines, WorkerStanding(self))
         super().__init__(app_id, **{"canonical_url": worker_url(config.worker, self.instance), **settings})
 
     def _new_transport(self) -> Any:

@@ -1,77 +1,73 @@
-"""The handlers of the query API."""
+"""The query API of one process: its listener, its resources, and the other processes."""
 
-from collections.abc import Mapping
-from importlib.metadata import version
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from stream_lsh.config.topics import TABLES
-from stream_lsh.worker.changelogged_state import Changelogged
-from stream_lsh.worker.query.problems import Problem
+from stream_lsh.config.model import Config
+from stream_lsh.worker.query.peers import Peers, answer_step
+from stream_lsh.worker.query.resources import Context, Resource
 from stream_lsh.worker.query.server import Answer, Handler, QueryServer, Request
+from stream_lsh.worker.query.service import Service
 from stream_lsh.worker.query.standing import Standing
+from stream_lsh.worker.query.steps import Step, Steps
 from stream_lsh.worker.state import PipelineState
 
 _BODY_ROOM = 64 << 10
 _INTERNAL_ROOM = 1 << 20
 
+RESOURCES: Sequence[type[Resource]] = (Service,)
+"""The modules that answer public requests."""
+
 
 class QueryApi:
-    """The query API of one worker.
+    """The query API of one process.
 
     Args:
-        app: the worker.
+        config: of the application.
+        pipelines: by name; may grow until the process starts.
+        standing: of the process.
     """
 
-    def __init__(self, app: Any) -> None:
-        self._app = app
-        self._pipelines: Mapping[str, PipelineState] = app.pipelines
-        self.standing = Standing(app)
-        self.server = QueryServer(app.config.worker, self.handlers(), self._body_limit)
+    def __init__(self, config: Config, pipelines: Mapping[str, PipelineState], standing: Standing) -> None:
+        self._pipelines = pipelines
+        self._steps: dict[str, Step] = {}
+        token = next(iter(config.worker.ask_tokens), "")
+        self._peers = Peers(standing, self._steps, token)
+        self._context = Context(config, pipelines, standing, self._peers)
+        self._resources = [resource(self._context) for resource in RESOURCES]
+        for resource in self._resources:
+            self._steps.update(resource.steps())
+        self.server = QueryServer(config.worker, self.handlers(), self._body_limit)
 
     def handlers(self) -> Mapping[str, Handler]:
         """The handler of each route, by its name."""
-        return {"service": self.service}
+        handlers: dict[str, Handler] = {"step": self._step}
+        for resource in self._resources:
+            handlers.update(resource.handlers())
+        return handlers
+
+    @property
+    def steps(self) -> Steps:
+        """The steps of all resources, by name."""
+        return self._steps
 
     async def start(self) -> None:
         """Listen, if the configuration has an address."""
+        if self._context.config.worker.ask_address is None:
+            return
+        for resource in self._resources:
+            await resource.start()
         await self.server.start()
 
     async def stop(self) -> None:
-        """Close the listener."""
+        """Close the listener and the connections to other processes."""
         await self.server.stop()
+        for resource in self._resources:
+            await resource.stop()
+        await self._peers.stop()
 
-    async def service(self, request: Request) -> Answer:
-        """This worker, and what of its application can be queried; also while it recovers."""
-        state = self.standing.state
-        missing = {name: self.standing.all_missing(pipeline) for name, pipeline in self._pipelines.items()}
-        return Answer(
-            {
-                "worker": self.standing.instance,
-                "version": version("stream_lsh"),
-                "state": state,
-                "generation": self._app.consumer_generation_id,
-                "complete": state == "ready" and not any(missing.values()),
-                "pipelines": [self._described(pipeline, missing[name]) for name, pipeline in self._pipelines.items()],
-            }
-        )
-
-    def _described(self, state: PipelineState, missing: Mapping[str, Any]) -> dict[str, Any]:
-        tables: Mapping[str, Changelogged[Any]]
-        tables = {"documents": state.documents, "buckets": state.buckets, "ledger": state.ledger}
-        return {
-            "name": state.config.name,
-            "kind": state.config.kind.name,
-            "partitions": state.partitions,
-            "owned": {table: tables[table].partitions() for table in TABLES},
-            "missing": missing,
-        }
-
-    def pipeline(self, request: Request) -> PipelineState:
-        """The pipeline of a request; raises Problem for an unknown one."""
-        name = request.found.path["pipeline"]
-        if name not in self._pipelines:
-            raise Problem("unknown-pipeline", f"got {name!a:.60}, expected {' or '.join(self._pipelines)}")
-        return self._pipelines[name]
+    async def _step(self, request: Request) -> Answer:
+        state = self._context.pipeline(request)
+        return await answer_step(self._context.standing, self._steps, state, request)
 
     def _body_limit(self, path: Mapping[str, str], internal: bool) -> int:
         state = self._pipelines.get(path.get("pipeline", ""))

@@ -76,10 +76,22 @@ class Route:
 
 JSON = "application/json"
 BYTES = "application/octet-stream"
+INTERNAL = "/internal"
+"""The path of the steps of other processes, below that of the version."""
 _PIPELINE = f"{VERSION_PATH}/pipelines/{{pipeline}}"
-_INTERNAL = f"{VERSION_PATH}/internal/{{pipeline}}"
+_STALE = Parameter("reject", options=("reject", "allow"))
 
-ROUTES: Sequence[Route] = (Route("service", "GET", VERSION_PATH),)
+ROUTES: Sequence[Route] = (
+    Route("service", "GET", VERSION_PATH),
+    Route(
+        "step",
+        "POST",
+        f"{VERSION_PATH}{INTERNAL}/{{pipeline}}/{{step}}",
+        {"partitions": Parameter(""), "stale": _STALE},
+        internal=True,
+        takes=BYTES,
+    ),
+)
 """All routes."""
 
 

@@ -1,22 +1,91 @@
-"""The standing of a worker in its application: whether it may answer, and which workers own the other partitions.
+"""The standing of a process: whether it may answer, which states it has, and which processes have the others.
 
 A worker answers only while it is in its group with all its state.  The assignor gives each of its partitions a state
 before it is recovered, so the table of a partition alone does not show whether it is complete.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from faust.types import TP
 
 from stream_lsh.config.topics import TABLES
-from stream_lsh.errors import DoubtError
-from stream_lsh.worker.query.owners import Peer, owners
+from stream_lsh.errors import DoubtError, StreamLSHError
+from stream_lsh.worker.changelogged_state import Changelogged
+from stream_lsh.worker.query.owners import Peer, followers, owners
 from stream_lsh.worker.query.problems import Problem
 from stream_lsh.worker.state import PipelineState
 
-_COUNTS = {"ledger": 1}
+
+def partitions_of(state: PipelineState, table: str) -> range:
+    """The partitions of a table: the ledger has one."""
+    return range(1 if table == "ledger" else state.partitions)
 
 
-class Standing:
+def states_of(state: PipelineState, table: str) -> Changelogged[Any]:
+    """The states of a table in this process, by partition."""
+    tables: Mapping[str, Changelogged[Any]]
+    tables = {"documents": state.documents, "buckets": state.buckets, "ledger": state.ledger}
+    return tables[table]
+
+
+def not_available(table: str, partitions: Sequence[int], detail: str) -> Problem:
+    """The problem of partitions that no process can answer for."""
+    return Problem("not-now", detail, missing={table: sorted(partitions)})
+
+
+class Standing(Protocol):
+    """The standing of one process that answers queries."""
+
+    @property
+    def instance(self) -> str:
+        """The name of this process."""
+
+    @property
+    def generation(self) -> int:
+        """The number of the assignment of partitions to processes, the same for all of them; -1 before the first."""
+
+    @property
+    def state(self) -> str:
+        """`ready`, or the reason why this process does not answer."""
+
+    def expect_ready(self) -> None:
+        """Return if this process may answer; raises the Problem not-now otherwise."""
+
+    def owners(self, state: PipelineState, table: str) -> Mapping[int, Peer]:
+        """The process that answers for each partition of a table; without those that no process answers for."""
+
+    def followers(self, state: PipelineState, table: str) -> Mapping[int, Sequence[Peer]]:
+        """The processes that follow each partition of a table, and may be behind its owner."""
+
+    def states(self, state: PipelineState, table: str, partitions: Sequence[int], *, stale: bool) -> dict[int, Any]:
+        """The states of partitions, complete.
+
+        Args:
+            state: of the pipeline.
+            table: `documents`, `buckets` or `ledger`.
+            partitions: of the table.
+            stale: also those that this process only follows.
+
+        Raises:
+            Problem: not-now, with the missing partitions.
+        """
+
+    def lag(self, state: PipelineState, table: str, partition: int) -> int:
+        """The number of messages in the log that the state of a partition does not contain yet, as far as known."""
+
+
+def missing(standing: Standing, state: PipelineState) -> dict[str, list[int]]:
+    """The partitions of all tables that no process answers for; tables without any are left out."""
+    found = {}
+    for table in TABLES:
+        known = standing.owners(state, table)
+        if absent := [partition for partition in partitions_of(state, table) if partition not in known]:
+            found[table] = absent
+    return found
+
+
+class WorkerStanding:
     """The standing of one worker.
 
     Args:
@@ -61,23 +130,37 @@ class Standing:
         except DoubtError:
             raise Problem("not-now", "this worker may have lost its partitions to others") from None
 
-    def expect_generation(self, generation: str) -> None:
-        """Return if the asking worker has the same view of the group; raises Problem otherwise."""
-        self.expect_ready()
-        if generation != str(self.generation):
-            raise Problem("not-now", "the workers are in different generations of the group")
-
     def owners(self, state: PipelineState, table: str) -> Mapping[int, Peer]:
         """The worker with each partition of a table, as far as it has a query API."""
+        return owners(self._distribution(), state.config.changelog_topic(table))
+
+    def followers(self, state: PipelineState, table: str) -> Mapping[int, Sequence[Peer]]:
+        """The standbys of each partition of a table, as far as they have a query API."""
+        return followers(self._distribution(), state.config.changelog_topic(table))
+
+    def _distribution(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
         # After every rebalance this is another dict, which is never changed in place.
-        distribution = self._app.assignor.tables_metadata()
-        return owners(distribution, state.config.changelog_topic(table))
+        distribution: Mapping[str, Mapping[str, Sequence[int]]] = self._app.assignor.tables_metadata()
+        return distribution
 
-    def missing(self, state: PipelineState, table: str) -> list[int]:
-        """The partitions of a table whose owner has no query API, or that have no owner."""
-        known = self.owners(state, table)
-        return [partition for partition in range(_COUNTS.get(table, state.partitions)) if partition not in known]
+    def states(self, state: PipelineState, table: str, partitions: Sequence[int], *, stale: bool) -> dict[int, Any]:
+        """The states of partitions, complete; as in `Standing`."""
+        self.expect_ready()
+        here = states_of(state, table)
+        try:
+            found = here.held()
+            if stale:
+                found |= {partition: one for partition, one in here.followed().items() if one.is_whole}
+        except StreamLSHError:  # the worker ends for it
+            raise not_available(table, partitions, "this worker has a fault, and ends") from None
+        if absent := [partition for partition in partitions if partition not in found]:
+            raise not_available(table, absent, "this worker does not have these partitions")
+        return {partition: found[partition] for partition in partitions}
 
-    def all_missing(self, state: PipelineState) -> dict[str, list[int]]:
-        """The missing partitions of all tables of a pipeline; tables without any are left out."""
-        return {table: missing for table in TABLES if (missing := self.missing(state, table))}
+    def lag(self, state: PipelineState, table: str, partition: int) -> int:
+        """The messages that wait for the step that writes a table."""
+        steps = {"documents": state.config.documents_topic, "buckets": "bands", "ledger": "edges"}
+        topic = steps[table] if table == "documents" else state.config.internal_topic(steps[table])
+        tp = TP(topic, partition)
+        read = state.traffic.positions.get(tp, self._app.committed_offset(tp) or 0)
+        return max(0, (self._app.consumer.highwater(tp) or 0) - read)

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from stream_lsh.worker.query.api import QueryApi
+from stream_lsh.config import parse
 from stream_lsh.worker.query.routes import ROUTES, Route
+from stream_lsh.worker.topology import build_app
 from tests.openapi import DOCUMENT, operations, problems, resolved
 
 PUBLIC = [route for route in ROUTES if not route.internal]
@@ -39,8 +40,9 @@ def test_the_parameters_are_those_of_the_code(route: Route) -> None:
 
 
 def test_every_route_has_a_handler() -> None:
-    handlers = QueryApi.handlers.__get__(object.__new__(QueryApi))
-    assert handlers().keys() == {route.name for route in ROUTES}
+    config = parse("pipeline = {source = 'news', name = 'news'}", "news.toml", {})
+    app = build_app(config, {"news": 1}, embedded=True)
+    assert app.query_api.handlers().keys() == {route.name for route in ROUTES}
 
 
 @pytest.mark.parametrize(("method", "path", "operation"), [*operations()], ids=lambda one: str(one)[:40])

@@ -1,0 +1,232 @@
+"""Runs a step of a query on the processes that have the partitions: one request to each, all at once.
+
+A process that does not answer may have lost its partitions a moment ago, so the others are looked up once more, and the
+partitions that are still missing are in the answer.  What belongs to this process itself is a call, not a request.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import aiohttp
+
+from stream_lsh.worker.query.owners import Peer
+from stream_lsh.worker.query.problems import Problem, problem_of
+from stream_lsh.worker.query.routes import BYTES, INTERNAL
+from stream_lsh.worker.query.server import DEADLINE_HEADER, Answer, Request
+from stream_lsh.worker.query.standing import Standing, not_available
+from stream_lsh.worker.query.steps import Part, Steps, run_step
+from stream_lsh.worker.state import PipelineState
+
+GENERATION_HEADER = "Stream-LSH-Generation"
+INSTANCE_HEADER = "Stream-LSH-Instance"
+LAG_HEADER = "Stream-LSH-Lag"
+_AGAIN_SECONDS = 0.02
+_KEEP_ALIVE_SECONDS = 60.0
+
+Body = Callable[[Sequence[int]], bytes]
+"""The argument of a step for the given partitions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A step that is to run on some partitions.
+
+    Attributes:
+        state: of the pipeline.
+        step: its name.
+        partitions: of the step's table.
+        body: its argument for those of one process.
+        request: of the client; it ends with its deadline.
+        partial: partitions may be missing from the answer; otherwise they are a problem.
+        stale: standbys may answer for them.
+    """
+
+    state: PipelineState
+    step: str
+    partitions: Iterable[int]
+    body: Body
+    request: Request
+    partial: bool = False
+    stale: bool = False
+
+
+@dataclass(slots=True)
+class Gathered:
+    """The answers of all processes.
+
+    Attributes:
+        answers: bytes of each, with the partitions that it is for.
+        missing: partitions that no process answers for, ascending.
+        lag: messages that the states of the answers do not contain yet.
+    """
+
+    answers: list[tuple[Sequence[int], bytes]] = field(default_factory=list)
+    missing: list[int] = field(default_factory=list)
+    lag: int = 0
+
+
+class _Assignment(NamedTuple):
+    """The processes by partition in one generation, either the owners or, `stale`, followers."""
+
+    peers: Mapping[int, Peer]
+    generation: int
+    stale: bool
+
+
+class _Answer(NamedTuple):
+    partitions: Sequence[int]
+    body: bytes
+    lag: int
+
+
+class Peers:
+    """The processes of the application.
+
+    Args:
+        standing: of this process.
+        steps: by name.
+        token: that the others accept; "" for none.
+    """
+
+    def __init__(self, standing: Standing, steps: Steps, token: str) -> None:
+        self._standing, self._steps = standing, steps
+        self._headers = {"Content-Type": BYTES} | ({"Authorization": f"Bearer {token}"} if token else {})
+        self._session: aiohttp.ClientSession | None = None
+
+    async def stop(self) -> None:
+        """Close the connections."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def gather(self, asked: Asked) -> Gathered:
+        """Run a step on partitions, wherever they are.
+
+        Raises:
+            Problem: not-now, with the missing partitions, unless the answer may be partial; others as the step raises
+                them.
+        """
+        gathered, left = Gathered(), sorted(set(asked.partitions))
+        table = self._steps[asked.step].table
+        for again in (False, True):
+            if again:
+                await asyncio.sleep(_AGAIN_SECONDS)
+            left = await self._run(asked, left, self._owners(asked.state, table), gathered)
+            if not left:
+                break
+        if left and asked.stale:
+            left = await self._run(asked, left, self._followers(asked.state, table), gathered)
+        if left and not asked.partial:
+            raise not_available(table, left, "no process has these partitions at the moment")
+        gathered.missing = left
+        return gathered
+
+    def _owners(self, state: PipelineState, table: str) -> _Assignment:
+        generation = self._standing.generation  # before the owners: theirs is this one or a later one
+        return _Assignment(self._standing.owners(state, table), generation, stale=False)
+
+    def _followers(self, state: PipelineState, table: str) -> _Assignment:
+        generation, followers = self._standing.generation, self._standing.followers(state, table)
+        return _Assignment({partition: ones[0] for partition, ones in followers.items()}, generation, stale=True)
+
+    async def _run(
+        self, asked: Asked, partitions: Sequence[int], assignment: _Assignment, gathered: Gathered
+    ) -> list[int]:
+        """Ask the given processes; returns the partitions without an answer."""
+        by_peer: dict[Peer, list[int]] = {}
+        for partition in partitions:
+            if partition in assignment.peers:
+                by_peer.setdefault(assignment.peers[partition], []).append(partition)
+        calls = [self._ask(asked, peer, tuple(some), assignment) for peer, some in by_peer.items()]
+        for answer in await asyncio.gather(*calls):
+            if answer is not None:
+                gathered.answers.append((answer.partitions, answer.body))
+                gathered.lag += answer.lag
+        answered = {partition for some, _ in gathered.answers for partition in some}
+        return [partition for partition in partitions if partition not in answered]
+
+    async def _ask(
+        self, asked: Asked, peer: Peer, partitions: Sequence[int], assignment: _Assignment
+    ) -> _Answer | None:
+        """The answer of one process; None if it does not answer now."""
+        step, standing = self._steps[asked.step], self._standing
+        body, (_, generation, stale) = asked.body(partitions), assignment
+        part = Part(asked.state, step.table, partitions, body, asked.request.deadline, standing, generation, stale)
+        try:
+            if peer.instance != standing.instance:
+                return await self._send(asked, peer, part)
+            return _Answer(partitions, await run_step(step, part), part.lag)
+        except Problem as problem:
+            if problem.name != "not-now":
+                raise
+        except (aiohttp.ClientError, OSError):
+            pass
+        return None
+
+    async def _send(self, asked: Asked, peer: Peer, part: Part) -> _Answer:
+        left_ms = asked.request.left_ms
+        if left_ms == 0:
+            raise Problem("too-late", "the time of the query is over")
+        headers = {
+            **self._headers,
+            DEADLINE_HEADER: str(left_ms),
+            GENERATION_HEADER: str(part.generation),
+            INSTANCE_HEADER: peer.instance,
+        }
+        url = f"{peer.url}{INTERNAL}/{asked.state.config.name}/{asked.step}"
+        parameters = {
+            "partitions": ",".join(map(str, part.partitions)),
+            "stale": "allow" if part.stale else "reject",
+        }
+        timeout = aiohttp.ClientTimeout(total=left_ms / 1_000)
+        async with self._open().post(
+            url, params=parameters, data=part.body, headers=headers, timeout=timeout
+        ) as response:
+            data = await response.read()
+            if response.status == 200:
+                return _Answer(part.partitions, data, int(response.headers.get(LAG_HEADER, "0")))
+        # A worker that refuses the token of this one, or does not know the step, has another configuration or version.
+        problem = problem_of(data)
+        if problem is None or problem.status in (401, 404, 405):
+            raise Problem("not-now", "a worker does not accept the requests of this one")
+        raise problem
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_SECONDS)
+            self._session = aiohttp.ClientSession(connector=connector, auto_decompress=False)
+        return self._session
+
+
+async def answer_step(standing: Standing, steps: Steps, state: PipelineState, request: Request) -> Answer:
+    """The answer to the request of another process for a step.
+
+    Raises:
+        Problem: not-now; the request is for another process, or of another generation, or the states are not complete.
+    """
+    name, headers = request.found.path["step"], request.headers
+    if name not in steps:
+        raise Problem("unknown-path", "got a step that does not exist")
+    if headers.get(INSTANCE_HEADER) != standing.instance:
+        raise Problem("not-now", "the request is for another process")
+    step, partitions = steps[name], _partitions(request.found.query["partitions"])
+    generation, stale = _number(headers.get(GENERATION_HEADER, "")), request.found.query["stale"] == "allow"
+    part = Part(state, step.table, partitions, request.body, request.deadline, standing, generation, stale)
+    body = await run_step(step, part)
+    return Answer(body, headers={LAG_HEADER: str(part.lag), "Content-Type": BYTES})
+
+
+def _number(text: str) -> int:
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) < 20):
+        raise Problem("malformed", f"{GENERATION_HEADER}: got {text!a:.60}, expected a number")
+    return int(text)
+
+
+def _partitions(text: str) -> tuple[int, ...]:
+    parts = text.split(",")
+    if not all(part.isascii() and part.isdecimal() and len(part) < 6 for part in parts):
+        raise Problem("malformed", f"partitions: got {text!a:.60}, expected whole numbers")
+    return tuple(map(int, parts))

@@ -1,0 +1,44 @@
+"""The description of a worker: `GET /v1`."""
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+from stream_lsh.config.topics import TABLES
+from stream_lsh.worker.query.resources import Resource
+from stream_lsh.worker.query.server import Answer, Handler, Request
+from stream_lsh.worker.query.standing import missing, states_of
+from stream_lsh.worker.state import PipelineState
+
+
+class Service(Resource):
+    """This process, and what of its application can be queried."""
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """The only one."""
+        return {"service": self.service}
+
+    async def service(self, request: Request) -> Answer:
+        """The description; also while the worker recovers."""
+        standing, pipelines = self.context.standing, self.context.pipelines
+        state, absent = standing.state, {name: missing(standing, one) for name, one in pipelines.items()}
+        return Answer(
+            {
+                "worker": standing.instance,
+                "version": version("stream_lsh"),
+                "state": state,
+                "generation": standing.generation >> 32,
+                "complete": state == "ready" and not any(absent.values()),
+                "pipelines": [_described(pipeline, absent[name]) for name, pipeline in pipelines.items()],
+            }
+        )
+
+
+def _described(state: PipelineState, absent: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "name": state.config.name,
+        "kind": state.config.kind.name,
+        "partitions": state.partitions,
+        "owned": {table: states_of(state, table).partitions() for table in TABLES},
+        "missing": absent,
+    }

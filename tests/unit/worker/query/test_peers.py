@@ -1,0 +1,150 @@
+"""Steps run on the processes that have the partitions: here two processes in one loop, whose states are numbers."""
+
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from stream_lsh.config import parse
+from stream_lsh.config.worker import WorkerConfig
+from stream_lsh.worker.query.owners import Peer, worker_url
+from stream_lsh.worker.query.peers import Asked, Gathered, Peers, answer_step
+from stream_lsh.worker.query.problems import Problem
+from stream_lsh.worker.query.routes import ROUTES, find
+from stream_lsh.worker.query.server import Answer, QueryServer, Request
+from stream_lsh.worker.query.standing import not_available
+from stream_lsh.worker.query.steps import Part, Step
+from stream_lsh.worker.state import PipelineState
+from tests.unit.worker.query.client import free_port, in_loop
+
+STATE = PipelineState(parse("pipeline = {source = 'news', name = 'news'}", "news.toml", {}).pipelines[0], 4)
+
+
+async def _double(part: Part) -> bytes:
+    return b",".join(b"%d:%d" % one for one in part.states().items()) + part.body
+
+
+STEPS = {"double": Step("documents", _double)}
+
+
+class FakeStanding:
+    """Has some partitions, whose states are twice their numbers; `seen` are the owners as this process sees them."""
+
+    state = "ready"
+
+    def __init__(self, instance: str, has: Sequence[int]) -> None:
+        self.instance, self.generation, self.has = instance, 7 << 32, list(has)
+        self.follows: list[int] = []
+        self.seen: list[Mapping[int, Peer]] = []
+        self.seen_followers: Mapping[int, Sequence[Peer]] = {}
+
+    def expect_ready(self) -> None:
+        return
+
+    def owners(self, state: PipelineState, table: str) -> Mapping[int, Peer]:
+        return self.seen.pop(0) if len(self.seen) > 1 else self.seen[0]
+
+    def followers(self, state: PipelineState, table: str) -> Mapping[int, Sequence[Peer]]:
+        return self.seen_followers
+
+    def states(self, state: PipelineState, table: str, partitions: Sequence[int], *, stale: bool) -> dict[int, Any]:
+        has = self.has + self.follows * stale
+        if absent := [partition for partition in partitions if partition not in has]:
+            raise not_available(table, absent, "not here")
+        return {partition: 2 * partition for partition in partitions}
+
+    def lag(self, state: PipelineState, table: str, partition: int) -> int:
+        return 10 + partition
+
+
+@asynccontextmanager
+async def processes() -> AsyncIterator[tuple[FakeStanding, FakeStanding, Peers, dict[int, Peer]]]:
+    """One process with the partitions 0 and 1, another one with 2 and 3; the first one asks."""
+    here, there = FakeStanding("here", [0, 1]), FakeStanding("there", [2, 3])
+    config = WorkerConfig(ask=f"127.0.0.1:{free_port()}")
+
+    async def step(request: Request) -> Answer:
+        return await answer_step(there, STEPS, STATE, request)
+
+    server = QueryServer(config, {route.name: step for route in ROUTES}, lambda path, internal: 1_000)
+    await server.start()
+    peers = Peers(here, STEPS, "")
+    others = Peer(worker_url(config, "there").partition("#")[0], "there")
+    owners = {0: Peer("", "here"), 1: Peer("", "here"), 2: others, 3: others}
+    here.seen = [owners]
+    try:
+        yield here, there, peers, owners
+    finally:
+        await peers.stop()
+        await server.stop()
+
+
+def asked(partitions: Sequence[int], seconds: float = 5, **options: Any) -> Asked:
+    request = Request(find("GET", "/v1", ""), b"", {}, time.monotonic() + seconds)
+    return Asked(STATE, "double", partitions, lambda some: b"!", request, **options)
+
+
+def texts(gathered: Gathered) -> list[bytes]:
+    return sorted(body for _, body in gathered.answers)
+
+
+@in_loop
+async def test_each_process_is_asked_once_for_all_its_partitions() -> None:
+    async with processes() as (_, _, peers, _):
+        gathered = await peers.gather(asked([3, 0, 2]))
+    assert texts(gathered) == [b"0:0!", b"2:4,3:6!"]
+    assert (gathered.missing, gathered.lag) == ([], 10 + 12 + 13)
+
+
+@in_loop
+async def test_owners_are_looked_up_again_once() -> None:
+    async with processes() as (here, _, peers, owners):
+        here.seen = [{**owners, 2: Peer("http://127.0.0.1:9/v1", "gone")}, owners]
+        assert texts(await peers.gather(asked([0, 2]))) == [b"0:0!", b"2:4!"]
+        here.seen = [{0: owners[0]}, {0: owners[0]}, owners]
+        with pytest.raises(Problem) as raised:
+            await peers.gather(asked([0, 2]))
+    assert (raised.value.name, raised.value.members) == ("not-now", {"missing": {"documents": [2]}})
+
+
+@in_loop
+async def test_an_answer_may_be_partial() -> None:
+    async with processes() as (_, there, peers, _):
+        there.has = [3]
+        gathered = await peers.gather(asked([0, 2], partial=True))
+    assert (texts(gathered), gathered.missing) == ([b"0:0!"], [2])
+
+
+@in_loop
+async def test_a_process_of_another_generation_does_not_answer() -> None:
+    async with processes() as (_, there, peers, _):
+        there.generation += 1 << 32
+        assert (await peers.gather(asked([0, 2], partial=True))).missing == [2]
+        there.generation -= 1 << 32
+        assert (await peers.gather(asked([0, 2], partial=True))).missing == []
+
+
+@in_loop
+async def test_a_process_does_not_answer_for_another_one_at_its_address() -> None:
+    async with processes() as (here, _, peers, owners):
+        here.seen = [{2: Peer(owners[2].url, "before")}]
+        assert (await peers.gather(asked([2], partial=True))).missing == [2]
+
+
+@in_loop
+async def test_a_follower_answers_only_where_stale_answers_are_allowed() -> None:
+    async with processes() as (here, there, peers, owners):
+        there.has, there.follows, here.seen_followers = [3], [2], {2: [owners[2]]}
+        assert (await peers.gather(asked([2], partial=True))).missing == [2]
+        assert texts(await peers.gather(asked([2], stale=True))) == [b"2:4!"]
+
+
+@in_loop
+async def test_a_step_does_not_begin_after_the_time_of_its_query() -> None:
+    async with processes() as (_, _, peers, _):
+        for partition in (0, 2):
+            with pytest.raises(Problem) as raised:
+                await peers.gather(asked([partition], seconds=-1))
+            assert raised.value.name == "too-late"
