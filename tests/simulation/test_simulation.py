@@ -37,7 +37,7 @@ FAMILIES = {
 }
 """The first seed of each family of schedules, and how many blocks of them are run."""
 
-ONCE_FAILED = (26, 683, 15754, 7000889)
+ONCE_FAILED = (26, 683, 15754, 62987, 1061278, 7000889)
 """Seeds that once found a fault of the protocol or of its simulation."""
 
 NOTICED_BY: dict[str, tuple[int, ...]] = {

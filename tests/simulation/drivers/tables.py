@@ -1,5 +1,6 @@
 """The contents of the tables of a partition, in a form that can be compared."""
 
+from collections.abc import Set
 from dataclasses import replace
 from typing import Any
 
@@ -7,9 +8,13 @@ import numpy as np
 
 from stream_lsh.index.sealed import DEAD
 from stream_lsh.index.table import BandTable
+from stream_lsh.model import ref_offset
 from stream_lsh.pipeline.changelog.records import LedgerRecord
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.settle import Settler
+from tests.simulation.log.broker import Broker
+from tests.simulation.log.codec import decoded
+from tests.simulation.pipelines.setup import Setup
 
 
 def as_recovered(settler: Settler) -> LedgerRecord:
@@ -26,10 +31,11 @@ def as_recovered(settler: Settler) -> LedgerRecord:
     return replace(record, watermarks=tuple(rows), changes=replace(record.changes, site_origins=origins))
 
 
-def rows_of(table: DocumentTable) -> list[tuple[Any, ...]]:
-    """The contents of a table of documents."""
+def rows_of(table: DocumentTable, without: Set[int] = frozenset()) -> list[tuple[Any, ...]]:
+    """The contents of a table of documents, except the retirements by the versions `without`."""
     record = table.snapshot(bands=7)
-    columns = (record.refs, record.times, record.keep_until, record.digests, record.live, record.retired_refs)
+    retired = record.retired_refs[~np.isin(record.refs[record.retired_rows], [*without])]
+    columns = (record.refs, record.times, record.keep_until, record.digests, record.live, retired)
     assert isinstance(record.refs, np.ndarray)
     return [
         tuple(record.ids),
@@ -38,6 +44,30 @@ def rows_of(table: DocumentTable) -> list[tuple[Any, ...]]:
         (record.acknowledged,),
         *(tuple(column.tolist()) for column in columns),
     ]
+
+
+def acknowledged_to(setup: Setup, table: DocumentTable, offset: int) -> DocumentTable:
+    """A table of documents that knows that the source is acknowledged up to an offset: itself, or else a copy."""
+    if table.acknowledged == offset:
+        return table
+    copy = setup.new_documents()
+    copy.apply(replace(table.snapshot(setup.scheme.width), acknowledged=offset))
+    copy.expire(table.horizon)
+    return copy
+
+
+def differently_retired(broker: Broker, partition: int, acknowledged: int) -> set[int]:
+    """The versions from an offset of the source on that two owners stored with different retirements.
+
+    Each owner retires what its predecessors have not delivered, and a late record of one may follow that of the other.
+    """
+    retirements: dict[int, set[bytes]] = {}
+    for message in broker.read("documents-changelog", partition):
+        record = decoded("documents-changelog", message.value)
+        for row, ref in enumerate(record.refs.tolist()):
+            retired = record.retired_refs[record.retired_rows == row]
+            retirements.setdefault(ref, set()).add(retired.tobytes())
+    return {ref for ref, found in retirements.items() if len(found) > 1 and ref_offset(ref) >= acknowledged}
 
 
 def postings_of(table: BandTable, refs: set[int]) -> list[tuple[int, int]]:
