@@ -21,7 +21,7 @@ define install
 	@echo "Installing stream_lsh[$(1)]:"
 	@echo "  Python environment $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --progress-bar off --editable '.[$(1)]' | \
+	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --editable '.[$(1)]' | \
 		while read -r verb name _; do case "$$verb $$name" in \
 			Obtaining*) echo "  build tools" ;; \
 			Collecting*) echo "  $${name%%[^A-Za-z0-9._-]*}" ;; \
