@@ -51,11 +51,11 @@ docs: $(VENV)/.docs  ## build the documentation site into site/; every link and 
 # Bytecode must be stored: without it, each of the many processes of a run compiles the package and its libraries again.
 test test-all: export PYTHONDONTWRITEBYTECODE =
 
-test: $(VENV)/.ready  ## the quick tests, some minutes on two cores: no Java, no corpora, nothing outside the checkout
+test: $(VENV)/.ready  ## the quick tests, some minutes on two cores: no Java, no browser, no corpora, nothing outside the checkout
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile quick \
-		-m "not (slow or kafka or corpus or chaos or packaging)"
+		-m "not (slow or kafka or browser or corpus or chaos or packaging)"
 
-test-all: $(VENV)/.ready  ## all tests: also corpora, packaging, a real broker, more schedules, faults on three brokers
+test-all: $(VENV)/.ready  ## all tests: also corpora, packaging, a browser, a real broker, more schedules, faults on three brokers
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 check: $(VENV)/.ready  ## format, lint, types, words; changes nothing

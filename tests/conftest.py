@@ -1,9 +1,9 @@
 """Fixtures and markers of all tests.
 
-`make test` runs what needs neither Java nor the corpora nor a package index, and is not slow; `make test-all` runs
-everything.  Of the numbered cases of a test the first ones are quick, the others count as slow.  Of a grid, a test with
-several independent parameters, the diagonal is quick: each value of each parameter occurs in it, not each combination.
-A test without the corpora that it reads is skipped, and the summary names it.
+`make test` runs what needs neither Java nor a browser nor the corpora nor a package index, and is not slow; `make
+test-all` runs everything.  Of the numbered cases of a test the first ones are quick, the others count as slow.  Of a
+grid, a test with several independent parameters, the diagonal is quick: each value of each parameter occurs in it, not
+each combination.  A test without the corpora that it reads is skipped, and the summary names it.
 """
 
 import itertools
@@ -40,6 +40,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         folders = item.path.relative_to(TESTS).parts[:-1] if TESTS in item.path.parents else ()
         if folders[:1] == ("kafka",):
             item.add_marker(pytest.mark.kafka)
+        if folders[:1] == ("browser",):
+            item.add_marker(pytest.mark.browser)
         if folders[:1] in (("kafka",), ("embedded",)):
             # Warnings of the engine, and what it does not close at the end of a loop.
             for ignored in ("ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::pytest.PytestWarning"):

@@ -14,11 +14,11 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "stream_lsh"
 
-FOUNDATION = ("arrays", "hashing", "errors", "model", "retention", "spelling")
+FOUNDATION = ("arrays", "controls", "hashing", "errors", "model", "retention", "spelling")
 STEPS = ("text", "sketch", "lsh", "measure", "index", "interop", "records", "ledger", "pipeline")
 KINDS = ("files", "settings", "kinds")
 SURFACES = ("allpairs", "stream_lsh", "demo", "cli", "__main__")
-ORDER = (*FOUNDATION, *STEPS, "wire", *KINDS, "config", "sizing", "figures", "applications", "worker", *SURFACES)
+ORDER = (*FOUNDATION, *STEPS, "wire", *KINDS, "config", "sizing", "figures", "applications", "web", "worker", *SURFACES)
 """Every room, each after all that it may import; `stream_lsh` is the package's own `__init__`."""
 
 KIND_CORE = frozenset(
@@ -82,10 +82,14 @@ LOOPS = frozenset(
     {
         *(f"stream_lsh.cli.commands.{command}" for command in ("check", "explain", "feed", "tail", "worker")),
         "stream_lsh.cli.process",
+        "stream_lsh.cli.commands.ui",
         "stream_lsh.cli.runs.demo",
+        "stream_lsh.web.source",
     }
 )
-"""Commands that speak with Kafka: they run a loop of asyncio, and know no client of Kafka."""
+"""Commands that speak with Kafka or the query API: they run a loop of asyncio, and know no client of Kafka."""
+TEMPLATES = frozenset({"jinja2", "markupsafe"})
+"""Libraries of the pages only."""
 NO_CLOCK = CORE | {"wire", "kinds", "sizing", "applications", "allpairs", "figures"}
 CLOCK_READERS = frozenset(
     {"stream_lsh.kinds.text.files", "stream_lsh.kinds.record.rows", "stream_lsh.kinds.single_field_files"}
@@ -202,6 +206,8 @@ def wrong_libraries(module: str, source: str) -> Iterator[str]:
             yield f"{module}: imports {name}, which no room may"
         if top in WORKER_ONLY and room != "worker" and not (top == "asyncio" and module in LOOPS):
             yield f"{module}: imports {name}, which is the worker's"
+        if top in TEMPLATES and room != "web":
+            yield f"{module}: imports {name}, which is of the pages"
         if has_no_clock(module) and (top in CLOCKS_AND_CHANCE or name == "numpy.random"):
             yield f"{module}: imports {name}, a clock or chance"
         if is_core(module) and top not in CORE_LIBRARIES | CORE_STANDARD | ALSO.get(module, set()):
@@ -449,6 +455,9 @@ def test_every_step_is_in_a_room_of_its_own_place() -> None:
             "when it is loaded",
         ),
         ("stream_lsh.config.model", "def f():\n    from stream_lsh.worker import tables", "a later room"),
+        ("stream_lsh.web.rendering", "import stream_lsh.worker.query.api", "a later room"),
+        ("stream_lsh.web.pages.overview", "import asyncio", "which is the worker's"),
+        ("stream_lsh.worker.web", "def f():\n    import jinja2", "which is of the pages"),
         ("stream_lsh.cli.commands.dedup", "from pickle import loads", "which no room may"),
         ("stream_lsh.worker.agents", "import pickle", "which no room may"),
         ("stream_lsh.ledger.ledger", "import time", "a clock or chance"),

@@ -21,6 +21,7 @@ LIBRARIES = {
     "plots": ["matplotlib"],
     "records": ["jellyfish", "rapidfuzz"],
     "stem": ["Stemmer"],
+    "web": ["jinja2"],
 }
 """The libraries of each extra, by the names that are imported."""
 DEVELOPERS = {"all", "bench", "docs", "peers-records", "test"}
@@ -178,6 +179,7 @@ FEATURES = {
         "module('config').parse(CUSTOMERS, 'c', {})",
     ],
     "stem": ["stream_lsh.NearDuplicates(0.5, 'stem:en:2')", "stream_lsh.PartialCopies('bag:stem:en:2')"],
+    "web": ["module('web.rendering').environment()"],
 }
 RUNS = {
     "allpairs": ["allpairs docs.jsonl"],
@@ -187,6 +189,7 @@ RUNS = {
     "plots": ["tune --picture curve.svg"],
     "records": ["link people.csv --profile people", "train people.csv --profile people", "profile show people"],
     "stem": ["dedup docs.jsonl --shingles stem:en:2", "tune docs.jsonl --shingles stem:en:2"],
+    "web": ["ui --url http://127.0.0.1:6067"],
 }
 
 

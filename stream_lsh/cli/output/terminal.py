@@ -13,17 +13,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
 from stream_lsh.cli.output.atomic_files import STDOUT, Output
+from stream_lsh.controls import CONTROLS
 
 _GREEN, _YELLOW, _DIM = "32", "33", "2"
 COLOURS = {"new": _GREEN, "gone": _YELLOW, "dim": _DIM}
 
 _STATUS_EVERY_S = 0.2
-CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} | {
-    # characters that reverse the direction of writing, and surrogates, which cannot be encoded
-    **{code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029)},
-    **dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}"),
-}
-"""For `str.translate`: makes control characters visible, such as those that move the cursor."""
 
 
 class Screen:

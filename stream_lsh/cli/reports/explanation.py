@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from stream_lsh.cli.output.terminal import CONTROLS, Screen
+from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.cli.output.time_format import apart, moment
 from stream_lsh.cli.reports.json_line import json_line
+from stream_lsh.controls import CONTROLS_IN_TEXT
 from stream_lsh.kinds.comparison import Comparison
 from stream_lsh.kinds.explain import Explanation, Reason, Side
 from stream_lsh.ledger.graph.paths import Link
@@ -20,8 +21,6 @@ _DIFFERENT = 300
 """Characters that are shown at each end of a passage that differs."""
 _MOST_PASSAGES = 60
 _MOST_STEPS = 12
-
-_CONTROLS = {code: shown for code, shown in CONTROLS.items() if chr(code) not in "\n\t"}
 
 
 def as_text(explanation: Explanation, screen: Screen, *, full: bool) -> Iterator[str]:
@@ -203,7 +202,7 @@ def _path(path: list[Link], *, full: bool) -> Iterator[str]:
 def _name(id: str) -> str:
     """An id, in quotes if it would be ambiguous."""
     plain = id.isprintable() and not any(character in ' "\\' for character in id)
-    return id if plain else json.dumps(id, ensure_ascii=False).translate(_CONTROLS)
+    return id if plain else json.dumps(id, ensure_ascii=False).translate(CONTROLS_IN_TEXT)
 
 
 # -- texts
@@ -247,4 +246,4 @@ def _shortened(text: str, head: int, tail: int, *, full: bool) -> str:
 
 
 def _harmless(text: str) -> str:
-    return text.replace("\r\n", "\n").translate(_CONTROLS)
+    return text.replace("\r\n", "\n").translate(CONTROLS_IN_TEXT)

@@ -5,13 +5,12 @@ from html import escape
 from typing import NamedTuple
 
 from stream_lsh.applications.partial_copies import PartialCopy
-from stream_lsh.cli.output.terminal import CONTROLS
+from stream_lsh.controls import CONTROLS_IN_TEXT
 from stream_lsh.text.passages.copied import Copied
 
 _CONTEXT = 240
 """Characters that are shown before and behind a passage."""
 _HUES = 6
-_HARMLESS = {code: shown for code, shown in CONTROLS.items() if chr(code) not in "\n\t"}
 
 _STYLE = """\
 :root { color-scheme: light dark; --line: #d1d9e0; --muted: #59636e; --ground: #ffffff; --text: #1f2328; }
@@ -151,4 +150,4 @@ def _between(text: str, *, first: bool, full: bool, last: bool = False) -> str:
 
 
 def _shown(text: str) -> str:
-    return escape(text.replace("\r\n", "\n").translate(_HARMLESS))
+    return escape(text.replace("\r\n", "\n").translate(CONTROLS_IN_TEXT))

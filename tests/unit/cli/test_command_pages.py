@@ -18,6 +18,7 @@ FOLDER = Path(__file__).resolve().parents[3] / "docs" / "reference" / "commands"
 GUIDES = {
     "demo": ("Getting started", "../../guides/first-steps.md"),
     "init": ("Running on Kafka", "../../guides/kafka.md"),
+    "ui": ("Web pages", "../../guides/pages.md"),
     "broker": ("Running on Kafka", "../../guides/kafka.md"),
     "completion": ("Installation", "../../guides/installation.md"),
     "worker": ("Running on Kafka", "../../guides/kafka.md"),

@@ -1,0 +1,1 @@
+"""The pages: functions from answers of the query API to a `Page`."""

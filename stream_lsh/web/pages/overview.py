@@ -1,0 +1,101 @@
+"""The overview: one verdict, the workers, and the pipelines with their missing partitions."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from stream_lsh.web.asks import Answer, Ask
+from stream_lsh.web.pages.page import Page
+from stream_lsh.web.texts import counted, numbers
+
+ASK = Ask()
+_STATES = {
+    "ready": "ready",
+    "joining": "joins its group",
+    "recovering": "recovers its state",
+    "stopping": "stops",
+}
+
+
+class Worker(NamedTuple):
+    """A row of the table of workers.
+
+    Attributes:
+        url: of its query API.
+        state: in words.
+        good: whether it answers queries.
+        detail: the reason why it does not answer.
+        value: its description; empty if it does not answer.
+    """
+
+    url: str
+    state: str
+    good: bool
+    detail: str
+    value: Mapping[str, Any]
+
+
+class Pipeline(NamedTuple):
+    """A row of the table of pipelines, with the missing partitions by table."""
+
+    name: str
+    kind: str
+    partitions: int
+    missing: Sequence[tuple[str, str]]
+
+
+def overview(urls: Sequence[str], answers: Sequence[Answer]) -> Page:
+    """The page of the answers of all workers to `ASK`, in the order of their URLs."""
+    workers = [_worker(url, answer) for url, answer in zip(urls, answers, strict=True)]
+    pipelines = _pipelines(answers)
+    problems = [*_problems(workers, pipelines)]
+    well = f"{counted(len(workers), 'worker')}, {counted(len(pipelines), 'pipeline')}, every partition has an owner"
+    return Page(
+        "overview",
+        "Overview",
+        {"workers": workers, "pipelines": pipelines, "problems": problems, "well": well},
+        ASK,
+        section="overview",
+        refresh_s=2,
+    )
+
+
+def _worker(url: str, answer: Answer) -> Worker:
+    if not answer.ok:
+        return Worker(url, "does not answer", False, str(answer.value.get("detail", "")), {})
+    state = answer.value["state"]
+    return Worker(url, _STATES.get(state, state), state == "ready", "", answer.value)
+
+
+def _pipelines(answers: Iterable[Answer]) -> list[Pipeline]:
+    """The pipelines as a ready worker describes them, or another one where none is ready."""
+    values = sorted((one.value for one in answers if one.ok), key=lambda value: value["state"] != "ready")
+    if not values:
+        return []
+    return [
+        Pipeline(
+            one["name"],
+            one["kind"],
+            one["partitions"],
+            [(table, numbers(partitions)) for table, partitions in one["missing"].items()],
+        )
+        for one in values[0]["pipelines"]
+    ]
+
+
+def _problems(workers: Sequence[Worker], pipelines: Sequence[Pipeline]) -> Iterator[str]:
+    silent = [worker for worker in workers if not worker.value]
+    if len(silent) == len(workers):
+        yield "No worker answers"
+        return
+    if silent:
+        yield f"{len(silent)} of {counted(len(workers), 'worker')} {_do(silent)} not answer"
+    yield from (
+        f"Worker {worker.value['worker']} {worker.state}" for worker in workers if worker.value and not worker.good
+    )
+    for pipeline in pipelines:
+        for table, missing in pipeline.missing:
+            yield f"{pipeline.name}: no worker answers for {table} {missing}"
+
+
+def _do(several: Sequence[object]) -> str:
+    return "does" if len(several) == 1 else "do"

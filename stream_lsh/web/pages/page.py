@@ -1,0 +1,67 @@
+"""A page, and the frame around its contents."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from stream_lsh.web.asks import Ask
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page before it is written as HTML.
+
+    Attributes:
+        template: the name of its file, without the ending.
+        title: of the browser's window.
+        values: the variables of the template.
+        ask: the request to the query API that the page shows; None if it shows none.
+        status: of HTTP.
+        section: the entry of the navigation that the page belongs to.
+        refresh_s: after this time a script asks for the contents again; 0 for never.
+    """
+
+    template: str
+    title: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    ask: Ask | None = None
+    status: int = 200
+    section: str = ""
+    refresh_s: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineName:
+    """A pipeline that pages exist of, with its kind of data."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The values that surround the contents of each page.
+
+    Attributes:
+        pipelines: all that are known.
+        pipeline: the one of the page; "" for pages of the whole application.
+        path: of the page, with its query, percent-encoded.
+        url: of the query API, for commands.
+        as_of_ms: when the answers were given, in milliseconds since 1970.
+        silent_since_ms: when workers stopped to answer; None while one answers.
+        can_sign_out: whether the reader has signed in.
+    """
+
+    pipelines: Sequence[PipelineName] = ()
+    pipeline: str = ""
+    path: str = "/"
+    url: str = ""
+    as_of_ms: int = 0
+    silent_since_ms: int | None = None
+    can_sign_out: bool = False
+
+    @property
+    def json_path(self) -> str:
+        """The path of the same answer as JSON."""
+        path, mark, query = self.path.partition("?")
+        return f"{'/index' if path == '/' else path}.json{mark}{query}"

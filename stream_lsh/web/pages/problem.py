@@ -1,0 +1,51 @@
+"""Pages in place of an answer that is a problem."""
+
+from stream_lsh.web.asks import NO_CONNECTION, Answer, Ask
+from stream_lsh.web.pages.page import Page
+
+_HEADINGS = {
+    "unknown-id": "There is no such id",
+    "unknown-pipeline": "There is no such pipeline",
+    "unknown-path": "There is no such page",
+    "wrong-kind": "This pipeline has no such page",
+    "closed": "This cluster is closed",
+    "malformed": "The request cannot be read",
+    "too-large": "The value is too large",
+    "unusable": "The value cannot be compared",
+    "busy": "The workers are busy",
+    "not-now": "Not available now",
+    "too-late": "The answer took too long",
+    "unauthorised": "The workers do not accept the token of these pages",
+    NO_CONNECTION: "No worker answers",
+}
+_AGAIN = frozenset({"busy", "not-now", "too-late", NO_CONNECTION})
+"""The problems after which the same request may succeed."""
+
+
+def problem_page(answer: Answer, ask: Ask | None = None, section: str = "") -> Page:
+    """The page of a problem; its contents are asked for again where that may help."""
+    value = answer.value if isinstance(answer.value, dict) else {}
+    heading = _HEADINGS.get(answer.problem, str(value.get("title", "The request failed")))
+    again = answer.problem in _AGAIN
+    return Page(
+        "problem",
+        heading,
+        {
+            "heading": heading,
+            "detail": str(value.get("detail", "")),
+            "missing": value.get("missing", {}),
+            "into": value.get("into"),
+            "again": again,
+        },
+        ask,
+        status=502 if answer.problem == "unauthorised" else answer.status,
+        section=section,
+        refresh_s=2 if again else 0,
+    )
+
+
+def unknown_page() -> Page:
+    """The page for a path without one."""
+    return problem_page(
+        Answer(404, {"type": "urn:stream-lsh:problem:unknown-path", "detail": "the menu leads to all pages"})
+    )

@@ -1,0 +1,77 @@
+"""Pages as HTML: Jinja templates with filters for texts of others."""
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.web import texts
+from stream_lsh.web.links import link, outside
+from stream_lsh.web.pages.page import Frame, Page
+from stream_lsh.web.sections import HOME, sections_of
+from stream_lsh.web.static_files import address
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render(page: Page, frame: Frame) -> str:
+    """The page as HTML.
+
+    Raises:
+        ConfigError: Jinja is not installed -> install the extra.
+    """
+    template = environment().get_template(f"{page.template}.html")
+    html: str = template.render(page=page, frame=frame, sections=sections_of(frame.pipeline), home=HOME, **page.values)
+    # Half surrogates cannot be sent; templates replace those of texts, and this one those of attributes.
+    return html.encode("utf-8", "replace").decode()
+
+
+@functools.cache
+def environment() -> Any:
+    """The templates, which fail on a variable that they do not have; all values are escaped."""
+    jinja2 = _library()
+    templates = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters.update(_filters(jinja2.utils.markupsafe.Markup))
+    templates.globals.update(link=link, outside=outside, static=address, counted=texts.counted)
+    return templates
+
+
+def _filters(markup: Any) -> dict[str, Callable[..., Any]]:
+    def foreign(text: object, most: int = texts.SHORT) -> Any:
+        """A text of others on one line, with a writing direction of its own."""
+        return markup("<bdi>{}</bdi>").format(texts.one_line(text, most))
+
+    def moment(ms: float) -> Any:
+        """A time in UTC, which a script replaces by local time."""
+        return markup('<time datetime="{}">{}</time>').format(texts.moment(ms), texts.shown_moment(ms))
+
+    return {
+        "foreign": foreign,
+        "moment": moment,
+        "line": texts.one_line,
+        "whole": texts.whole_text,
+        "count": texts.count,
+        "similarity": texts.similarity,
+        "span": texts.span,
+        "numbers": texts.numbers,
+    }
+
+
+def _library() -> Any:
+    try:
+        import jinja2  # noqa: PLC0415 - optional
+    except ImportError:
+        raise ConfigError('web pages need Jinja2: pip install "stream_lsh[web]"') from None
+    return jinja2
+
+
+def require() -> None:
+    """Return if the library is installed; raises ConfigError otherwise."""
+    _library()

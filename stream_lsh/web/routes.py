@@ -1,0 +1,96 @@
+"""The pages by path, each with the request that it makes to the query API."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from stream_lsh.web.asks import Answer, Ask
+from stream_lsh.web.pages import overview
+from stream_lsh.web.pages.page import Page, PipelineName
+from stream_lsh.web.pages.problem import problem_page
+from stream_lsh.web.source import Source
+
+_PIPELINES_KEPT_S = 10.0
+
+Query = Mapping[str, str]
+
+
+class PipelinePage(NamedTuple):
+    """A page of a pipeline.
+
+    Attributes:
+        ask: the request, by the name of the pipeline and the parameters of the address; None if there is nothing to
+            ask for yet.
+        page: the contents, by the pipeline, the parameters, and the answer to the request.
+    """
+
+    ask: Callable[[str, Query], Ask | None]
+    page: Callable[[str, Query, Answer | None], Page]
+
+
+PIPELINE_PAGES: Mapping[str, PipelinePage] = {}
+"""The pages of a pipeline by name, which is the end of their path."""
+
+
+class Found(NamedTuple):
+    """The page of a path, and its pipeline; "" for pages of the whole application."""
+
+    name: str
+    pipeline: str
+
+
+def find(path: str) -> Found | None:
+    """The page of a path; None if there is none.
+
+    Example:
+        >>> find("/"), find("/nowhere")
+        (Found(name='overview', pipeline=''), None)
+    """
+    parts = path.strip("/").split("/")
+    if path in ("/", "/index"):
+        return Found("overview", "")
+    if len(parts) == 3 and parts[0] == "p" and parts[2] in PIPELINE_PAGES:
+        return Found(parts[2], unquote(parts[1]))
+    return None
+
+
+class Reader:
+    """Pages and answers of a source.
+
+    Args:
+        source: the query API.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._known: tuple[PipelineName, ...] = ()
+        self._known_until = 0.0
+
+    async def page(self, found: Found, query: Query) -> Page:
+        """The page, or the one of the problem in its place."""
+        if not found.pipeline:
+            return overview.overview(self._source.urls, await self._source.ask_each(overview.ASK))
+        kind = PIPELINE_PAGES[found.name]
+        ask = kind.ask(found.pipeline, query)
+        answer = None if ask is None else await self._source.ask(ask)
+        if answer is not None and not answer.ok:
+            return problem_page(answer, ask, found.name)
+        return kind.page(found.pipeline, query, answer)
+
+    async def answer(self, found: Found, query: Query) -> Answer:
+        """The answer that a page shows."""
+        if not found.pipeline:
+            answers = await self._source.ask_each(overview.ASK)
+            return Answer(200, dict(zip(self._source.urls, (one.value for one in answers), strict=True)))
+        ask = PIPELINE_PAGES[found.name].ask(found.pipeline, query)
+        return Answer(200, {}) if ask is None else await self._source.ask(ask)
+
+    async def pipelines(self) -> tuple[PipelineName, ...]:
+        """The pipelines of the application, as far as a worker has described them."""
+        if time.monotonic() >= self._known_until:
+            answer = await self._source.ask(overview.ASK)
+            if answer.ok:
+                self._known = tuple(PipelineName(one["name"], one["kind"]) for one in answer.value["pipelines"])
+                self._known_until = time.monotonic() + _PIPELINES_KEPT_S
+        return self._known

@@ -1,0 +1,133 @@
+"""Values as text on pages: texts of others, numbers, times, sizes."""
+
+import unicodedata
+from datetime import UTC, datetime, timedelta
+
+from stream_lsh.controls import CONTROLS, CONTROLS_IN_TEXT
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MOST_MARKS = 4
+"""Combining marks that one character keeps: hundreds would cover the lines above and below."""
+SHORT, LONG = 120, 64 << 10
+"""The default lengths of one line and of a whole text, in characters."""
+
+
+def one_line(text: object, most: int = SHORT) -> str:
+    r"""A text of others as one line: without effects on its surroundings, and cut.
+
+    Example:
+        >>> one_line("a\nb" + chr(0x202E)), one_line("abcdef", 4), len(one_line("e" + chr(0x301) * 500))
+        ('a\\x0ab\\u202e', 'abc…', 5)
+    """
+    shown = _few_marks(str(text)[: 8 * most]).translate(CONTROLS)
+    cut = len(shown) > most or len(str(text)) > 8 * most
+    return f"{shown[: most - 1]}…" if cut else shown
+
+
+def whole_text(text: str, most: int = LONG) -> str:
+    """A text of others with its lines, cut."""
+    shown = _few_marks(text[:most].replace("\r\n", "\n")).translate(CONTROLS_IN_TEXT)
+    return shown if len(text) <= most else f"{shown}…"
+
+
+def _few_marks(text: str) -> str:
+    if text.isascii():
+        return text
+    kept, marks = list[str](), 0
+    for character in text:
+        marks = marks + 1 if unicodedata.combining(character) else 0
+        if marks <= _MOST_MARKS:
+            kept.append(character)
+    return "".join(kept)
+
+
+def count(value: float) -> str:
+    """A whole number with separators.
+
+    Example:
+        >>> count(12100)
+        '12,100'
+    """
+    return f"{value:,.0f}"
+
+
+def counted(value: int, one: str, several: str = "") -> str:
+    """A number with its noun.
+
+    Example:
+        >>> counted(1, "document"), counted(1200, "document"), counted(0, "entity", "entities")
+        ('1 document', '1,200 documents', '0 entities')
+    """
+    return f"{value:,} {one if value == 1 else several or one + 's'}"
+
+
+def similarity(value: float) -> str:
+    """A similarity, probability or other fraction of 1.
+
+    Example:
+        >>> similarity(0.8125), similarity(1), similarity(0.9999996)
+        ('0.8125', '1', '0.999999')
+    """
+    if 0.999999 < value < 1:  # only equal texts have 1
+        return "0.999999"
+    return f"{value:.4f}".rstrip("0").rstrip(".") if value < 0.9999 else f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def moment(ms: float) -> str:
+    """A time in UTC, for `datetime` of an element; beyond the years of the calendar a number.
+
+    Example:
+        >>> moment(1_700_000_000_000), moment(10**18)
+        ('2023-11-14T22:13:20Z', '1000000000000000000 ms')
+    """
+    try:
+        return f"{_EPOCH + timedelta(milliseconds=ms):%Y-%m-%dT%H:%M:%SZ}"
+    except OverflowError:
+        return f"{ms:.0f} ms"
+
+
+def shown_moment(ms: float) -> str:
+    """A time in UTC, to be read.
+
+    Example:
+        >>> shown_moment(1_700_000_000_000)
+        '2023-11-14 22:13:20 UTC'
+    """
+    return moment(ms).replace("T", " ").replace("Z", " UTC")
+
+
+def span(ms: float) -> str:
+    """A length of time in its two largest units.
+
+    Example:
+        >>> span(400), span(12_000), span(5_400_000), span(180_000_000)
+        ('0.4 s', '12 s', '1 h 30 min', '2 d 2 h')
+    """
+    seconds = ms / 1_000
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    units = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+    parts, left = list[str](), int(seconds)
+    for name, size in units:
+        if left >= size and len(parts) < 2:
+            parts.append(f"{left // size} {name}")
+            left %= size
+        elif parts:
+            break
+    return " ".join(parts)
+
+
+def numbers(values: list[int]) -> str:
+    """Numbers of partitions with ranges.
+
+    Example:
+        >>> numbers([0, 1, 2, 5]), numbers([])
+        ('0-2, 5', 'none')
+    """
+    ranges = list[list[int]]()
+    for value in sorted(values):
+        if ranges and value == ranges[-1][-1] + 1:
+            ranges[-1] = [ranges[-1][0], value]
+        else:
+            ranges.append([value])
+    return ", ".join("-".join(map(str, one)) for one in ranges) or "none"

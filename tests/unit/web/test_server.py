@@ -1,0 +1,144 @@
+"""The server of pages: hosts, origins, sessions, headers, and pages as JSON."""
+
+import asyncio
+import io
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+from yarl import URL
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.web.access import COOKIE, SESSION_S, Sessions
+from stream_lsh.web.asks import Ask
+from stream_lsh.web.policy import HEADERS
+from stream_lsh.web.server import PageServer
+from stream_lsh.web.source import HttpSource
+from tests.browser.answers import FixedSource, service
+from tests.unit.worker.query.client import free_port, in_loop
+
+TOKEN = "a-token-of-the-query-api"  # noqa: S105 - of these tests only
+FIRST = Ask()
+
+
+@asynccontextmanager
+async def served(source: Any = None, tokens: tuple[str, ...] = ()) -> AsyncIterator[tuple[aiohttp.ClientSession, str]]:
+    port = free_port()
+    server = PageServer(source or FixedSource({}), ("127.0.0.1", port), tokens)
+    await server.start()
+    try:
+        async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
+            yield session, f"http://127.0.0.1:{port}"
+    finally:
+        await server.stop()
+
+
+async def status(session: aiohttp.ClientSession, url: str, method: str = "GET", **options: Any) -> int:
+    async with session.request(method, URL(url, encoded=True), allow_redirects=False, **options) as response:
+        assert {name: response.headers.get(name) for name in HEADERS} == dict(HEADERS)
+        await response.read()
+        return response.status
+
+
+@in_loop
+async def test_every_answer_has_the_policy_and_pages_are_not_stored() -> None:
+    async with served() as (session, url):
+        for path, expected in [("/", 200), ("/nowhere", 404), ("/static/nothing.js", 404), ("/index.json", 200)]:
+            assert await status(session, url + path) == expected
+        assert await status(session, url, "PUT") == 405
+        async with session.get(url) as response:
+            assert response.headers["Cache-Control"] == "no-store"
+        async with session.get(f"{url}/static/style.css") as response:
+            assert "immutable" in response.headers["Cache-Control"]
+            assert response.headers["Content-Type"] == "text/css; charset=utf-8"
+
+
+@in_loop
+async def test_a_name_that_others_control_does_not_reach_a_loopback_address() -> None:
+    async with served() as (session, url):
+        assert await status(session, url, headers={"Host": "evil.example:80"}) == 400
+        assert await status(session, url, headers={"Host": "localhost:1"}) == 200
+
+
+@in_loop
+async def test_forms_of_other_sites_are_refused() -> None:
+    async with served(tokens=(TOKEN,)) as (session, url):
+        for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
+            assert await status(session, f"{url}/sign-in", "POST", data={"token": TOKEN}, headers=headers) == 403
+        assert await status(session, f"{url}/sign-in", "POST", data={"token": TOKEN}, headers={"Origin": url}) == 303
+
+
+@in_loop
+async def test_a_reader_signs_in_with_the_token_and_out() -> None:
+    async with served(tokens=("another-token-of-this-kind", TOKEN)) as (session, url):
+        async with session.get(f"{url}/?a=b", allow_redirects=False) as response:
+            assert (response.status, response.headers["Location"]) == (303, "/sign-in?next=%2F%3Fa%3Db")
+        assert await status(session, f"{url}/index.json") == 401
+        assert await status(session, f"{url}/sign-in", "POST", data={"token": "wrong"}) == 403
+        for target, expected in [("/?a=b", "/?a=b"), ("//evil.example", "/"), ("https://evil.example", "/")]:
+            sent = {"token": TOKEN, "next": target}
+            async with session.post(f"{url}/sign-in", data=sent, allow_redirects=False) as response:
+                assert (response.status, response.headers["Location"]) == (303, expected)
+                cookie = response.headers["Set-Cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=Strict" in cookie
+        assert TOKEN not in cookie
+        assert await status(session, url) == 200
+        assert await status(session, f"{url}/sign-out", "POST") == 303
+        assert await status(session, url) == 303
+
+
+def test_a_session_ends_and_cannot_be_prolonged(monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions = Sessions((TOKEN,))
+    cookie = sessions.begin(TOKEN)
+    assert cookie is not None
+    assert sessions.accepts(cookie)
+    end, _, proof = cookie.partition(".")
+    assert not sessions.accepts(f"{int(end) + 1}.{proof}")
+    assert not Sessions(("another-token-of-this-kind",)).accepts(cookie)
+    for broken in ("", ".", "x.y", f"{end}.", f"{end}.é", f"٣.{proof}"):
+        assert not sessions.accepts(broken)
+    monkeypatch.setattr("stream_lsh.web.access.time.time", lambda: int(end) + SESSION_S)
+    assert not sessions.accepts(cookie)
+    assert COOKIE
+
+
+@in_loop
+async def test_a_larger_form_is_refused_and_a_failure_is_a_page(caplog: pytest.LogCaptureFixture) -> None:
+    class Failing(FixedSource):
+        async def ask_each(self, ask: Any) -> Any:
+            raise ZeroDivisionError
+
+    async with served(Failing({}), tokens=(TOKEN,)) as (session, url):
+        assert await status(session, f"{url}/sign-in", "POST", data=io.BytesIO(b"a" * (5 << 20))) == 413
+        assert await status(session, f"{url}/sign-in", "POST", data={"token": TOKEN}) == 303
+        assert await status(session, url) == 500
+    assert "a page failed: GET /" in caplog.text
+
+
+@in_loop
+async def test_a_taken_port_is_a_mistake_of_the_operator() -> None:
+    port = free_port()
+    one = PageServer(FixedSource({}), ("127.0.0.1", port))
+    await one.start()
+    with pytest.raises(ConfigError, match="choose another port"):
+        await PageServer(FixedSource({}), ("127.0.0.1", port)).start()
+    await one.stop()
+
+
+@in_loop
+async def test_another_worker_answers_while_one_is_down_and_the_time_of_silence_is_known() -> None:
+    """The pages of one server are a worker that answers, but not as a query API."""
+    async with served() as (_, url):
+        source = HttpSource([f"http://127.0.0.1:{free_port()}", url])
+        answers = await asyncio.gather(source.ask_each(FIRST), source.ask(FIRST))
+        assert source.silent_since is not None
+        assert not answers[1].url
+        assert [answer.status for answer in answers[0]] == [503, 503]
+        await source.close()
+
+
+def test_the_fixed_answers_are_of_the_contract() -> None:
+    assert asyncio.run(FixedSource({}).ask(FIRST)).value == service()
