@@ -85,7 +85,7 @@ class Ledger(LedgerState):
         else:
             self._clusters = ComponentClusters(self.graph, self.ids)
         self._frame = Frame(-1, self.graph)
-        self._describer = Stories() if stories else describer
+        self.describer = Stories() if stories else describer
         if mirror_share:
             self.mirrors = Mirrors(threshold, mirror_share, self.pairs_of, partitions)
 
@@ -128,7 +128,7 @@ class Ledger(LedgerState):
         horizon: Horizon | None,
         decisions: Sequence[Decision],
     ) -> Settled:
-        self._frame = Frame(offset, self.graph, self._describer, 2 if self.graph.pairs.link_from else 1)
+        self._frame = Frame(offset, self.graph, self.describer, self.least_published)
         self._clusters.begin(self._frame)
         if horizon is None and not retirements and isinstance(edges, Edges) and len(edges) >= LEAST_ROWS:
             bulk = None if self._clusters.parts_components else bulk_pairs(edges, self, self._threshold)

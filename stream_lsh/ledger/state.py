@@ -30,6 +30,11 @@ class LedgerState:
 
     # -- queries
 
+    @property
+    def least_published(self) -> int:
+        """The smallest size of a published cluster: where pairs may be reviews, not that of a single document."""
+        return 2 if self.graph.pairs.link_from else 1
+
     def newest_ref(self, id: str) -> int:
         """The newest ref of a document, -1 if none is known."""
         slot, entry = self.graph.nodes.slots.get(id), self.newest.get(id)

@@ -108,6 +108,11 @@ class Mirrors:
         firsts = [SiteFirstState(*key, first_ms) for key, first_ms in sorted(self._firsts.items())]
         return replace(self._pages.changes(), site_firsts=firsts)
 
+    def published(self) -> list[MirrorChange]:
+        """All published pairs of sites, in ascending order.  Cost: O(pairs of sites)."""
+        states = ((key, self._published(key)) for key in sorted(self._firsts))
+        return [MirrorChange(*key, now) for key, now in states if now is not None]
+
     # -- changes of pages and pairs
 
     def _touch_all(self) -> None:
