@@ -84,12 +84,22 @@ class Prober:
         """The candidates of inserted documents: without caps while some are free, with caps afterwards."""
         return concatenated([*self._hits(inserted)])
 
-    def candidates_of_query(self, queries: Inserted) -> Hits:
-        """The candidates of documents that are not inserted; if candidates were free at first, they are for queries."""
-        free, allowed = self._free, self._allowed
+    def candidates_of_query(self, queries: Inserted, *, counted: bool = True) -> Hits:
+        """The candidates of documents that are not inserted; if candidates were free at first, they are for queries.
+
+        Args:
+            queries: the documents.
+            counted: whether omitted candidates are counted with those of inserted documents; if not, the number in the
+                result is a lower bound, and the counts stay as they are.
+        """
+        before = self._free, self._allowed, self.omitted, self.visited
         self._free = self._allowed = 1 << 62 if self._has_free else 0
+        if not counted:
+            self.omitted = OmittedCounter(0, 0)
         hits = self.candidates(queries)
-        self._free, self._allowed = free, allowed
+        self._free, self._allowed, self.omitted = before[:3]
+        if not counted:
+            self.visited = before[3]
         return hits
 
     def _hits(self, inserted: Inserted) -> Iterator[Hits]:

@@ -155,12 +155,13 @@ class BandTable:
         while self._seal_some():
             pass
 
-    def probe(self, rows: I64, buckets: U64) -> Hits:
+    def probe(self, rows: I64, buckets: U64, *, counted: bool = True) -> Hits:
         """The candidates of documents that are not inserted: a query, which does not change the table.
 
         Args:
             rows: int64[m] in [0, n), the document of a posting; at most 2^23 documents.
             buckets: uint64[m], no bucket twice for one document.
+            counted: whether candidates that the caps omit are counted, as in `Prober.candidates_of_query`.
 
         Returns:
             as `insert_and_probe`; `new` is NO_REF for all of them.
@@ -171,7 +172,8 @@ class BandTable:
         heads = self._segments[newest].heads(buckets)
         refs = np.full(int(rows.max()) + 1, NO_REF, np.uint64)
         probes = [Probe(newest, rows, buckets, heads)]
-        return self.prober.candidates_of_query(Inserted(self._segments, refs, probes, self._in_parts))
+        queries = Inserted(self._segments, refs, probes, self._in_parts)
+        return self.prober.candidates_of_query(queries, counted=counted)
 
     def retire(self, refs: U64, rows: I64, buckets: U64) -> Hits:
         """Remove postings; returns the pairs of copies that became neighbours.

@@ -12,6 +12,7 @@ from stream_lsh.errors import InvariantError
 from stream_lsh.files.chunks import Refused
 from stream_lsh.files.discover import Input
 from stream_lsh.kinds.comparison import PairwiseScheme
+from stream_lsh.kinds.queries import FieldQueries, Queries
 from stream_lsh.kinds.results import Results
 from stream_lsh.model import Document
 from stream_lsh.pipeline.limits import Limits
@@ -177,6 +178,9 @@ class Kind(Protocol):
     def results(self, pipeline: str) -> Results:
         """The converter of results to public messages, for a pipeline of this name."""
 
+    def queries(self, names: FieldNames) -> Queries:
+        """The queries for similar documents, by the names of the fields in the source."""
+
     def find_files(self, options: Namespace) -> list[Input]:
         """Find the files that a command names; checks the options and sets the names of the columns in them.
 
@@ -289,6 +293,10 @@ class KindDefaults:
 
     def check(self, path: Path, problems: Problems, shared: SharedSettings) -> None:
         """No checks: each value is checked when it is read."""
+
+    def queries(self, names: FieldNames) -> Queries:
+        """Queries by a text."""
+        return FieldQueries("text", names.text)
 
     def warnings(self) -> Iterator[str]:
         """None."""

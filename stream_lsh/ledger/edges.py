@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stream_lsh.arrays import F64, I64, U32, U64
-from stream_lsh.model import NO_ABOUT, About, Abouts, concatenate, in_full
+from stream_lsh.arrays import F64, I64, U32, U64, Bools
+from stream_lsh.model import NO_ABOUT, About, Abouts, at_rows, concatenate, in_full
 
 
 class End(NamedTuple):
@@ -51,6 +51,12 @@ class Ends:
     digests: U64
     abouts: Abouts = ()
 
+    def at(self, rows: Sequence[int]) -> "Ends":
+        """The ends of some edges."""
+        at = np.array(rows, np.int64)
+        ids = [self.ids[row] for row in rows]
+        return Ends(ids, self.refs[at], self.times[at], self.digests[at], at_rows(self.abouts, rows))
+
     def rows(self) -> Iterator[End]:
         """The ends in plain values."""
         numbers = (self.refs.tolist(), self.times.tolist(), self.digests.tolist())
@@ -77,6 +83,20 @@ class Edges:
 
     def __len__(self) -> int:
         return self.similarity.size
+
+    def only(self, keep: Bools) -> "Edges":
+        """The edges for which `keep`, bool[n], is true."""
+        at = np.flatnonzero(keep)
+        rows = at.tolist()
+        return Edges(
+            self.left.at(rows),
+            self.right.at(rows),
+            self.similarity[at],
+            self.shared[at],
+            self.union[at],
+            None if self.shingles is None else self.shingles[at],
+            [self.evidence[row] for row in rows] if self.evidence else (),
+        )
 
     def rows(self) -> Iterator[Edge]:
         """The edges in plain values."""

@@ -12,7 +12,7 @@ from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.changes import Settled
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges, concatenated
-from stream_lsh.model import NO_ABOUT, NO_REF, About, Document, at_rows, or_empty
+from stream_lsh.model import NO_ABOUT, NO_REF, About, Document, at_rows
 from stream_lsh.pipeline.agents.effects import Effect, Frame, Publish, Send
 from stream_lsh.pipeline.agents.gather import gather_agent
 from stream_lsh.pipeline.agents.index import index_agent
@@ -22,7 +22,6 @@ from stream_lsh.pipeline.agents.sign import deliver, prepared_batch
 from stream_lsh.pipeline.agents.state import BucketsState, DocumentsState, LedgerState, Shared, StepCounts
 from stream_lsh.pipeline.agents.verify import verify_agent
 from stream_lsh.pipeline.batches import (
-    CANDIDATE,
     BandsFrame,
     Candidates,
     CandidatesFrame,
@@ -44,6 +43,7 @@ from stream_lsh.pipeline.limits import Limits
 from stream_lsh.pipeline.omitted import matches_among
 from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.pipeline.sign import Arrivals
+from stream_lsh.pipeline.similar import signed
 from stream_lsh.pipeline.verify import verify
 from stream_lsh.pipeline.watermarks import Relay
 from stream_lsh.retention import BEGINNING_MS, Horizon
@@ -158,29 +158,15 @@ class LocalPipeline:
             time_ms: its event time; None: the retention does not matter.
             about: its metadata.
         """
-        signatures = self.scheme.sign([text])
-        if not signatures.digests[0]:
+        query = signed(self.scheme, text, time_ms, about)
+        if query is None:
             return None
-        buckets = self.scheme.buckets(signatures)[0]
-        buckets = buckets[buckets != 0]
-        hits = self.table.probe(np.zeros(buckets.size, np.int64), buckets)
+        hits = self.table.probe(np.zeros(query.buckets.size, np.int64), query.buckets)
         self.counts.capped_candidates += hits.capped_candidates
-        asked = Verifications(
-            refs=np.array([NO_REF], np.uint64),
-            times=np.array([time_ms or 0], np.int64),
-            digests=signatures.digests,
-            ids=("",),
-            texts=(text,),
-            signatures=signatures.values,
-            rows=np.zeros(len(hits), np.int64),
-            old=hits.old,
-            kinds=np.full(len(hits), CANDIDATE, np.uint8),
-            abouts=or_empty([about]),
-        )
         criteria = self._shared.criteria
         if time_ms is None:
             criteria = replace(criteria, retention_ms=None)
-        edges = verify(asked, self.documents, criteria, self._shared.comparer)
+        edges = verify(query.against(hits.old), self.documents, criteria, self._shared.comparer)
         self._shared.comparer.forget(NO_REF)
         return edges
 

@@ -63,6 +63,7 @@ class Message(IntEnum):
     DOCUMENTS = 5
     BUCKETS = 6
     LEDGER = 7
+    HITS = 8
 
 
 class Section(IntEnum):
@@ -100,6 +101,7 @@ class Section(IntEnum):
     DECISIONS = 30
     LAG = 31
     ACKNOWLEDGED = 32
+    HITS = 33
 
 
 _HEADER = Struct("<4sBBHQII")

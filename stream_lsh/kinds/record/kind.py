@@ -10,6 +10,7 @@ import msgspec
 from stream_lsh.errors import ConfigError, InvariantError
 from stream_lsh.files.discover import TEXT, Input
 from stream_lsh.kinds.kind import FeedPart, KeyValue, KindDefaults, Setting, StoredSize
+from stream_lsh.kinds.queries import Queries
 from stream_lsh.kinds.record.example import example_record
 from stream_lsh.kinds.record.files import find_record_inputs, read_records
 from stream_lsh.kinds.record.golden import limits_of_records
@@ -106,6 +107,12 @@ class RecordKind(RecordSettings, KindDefaults):
     def example(self, group: int, member: int, size: int, names: FieldNames) -> KeyValue:
         """A record with values in the fields that blocking uses most."""
         return record_message(example_record(self.loaded_profile, group, member, size), self.loaded_profile, names)
+
+    def queries(self, names: FieldNames) -> Queries:
+        """Queries by a record."""
+        from stream_lsh.kinds.record.queries import RecordQueries  # noqa: PLC0415 - loads the libraries of comparators
+
+        return RecordQueries(self.loaded_profile)
 
     def results(self, pipeline: str) -> Results:
         """Results of records: scored pairs, members, entities, and reviews."""

@@ -8,6 +8,7 @@ import numpy as np
 from stream_lsh.kinds.comparison import PairwiseScheme
 from stream_lsh.kinds.examples import TIME_MS, WORD_BYTES, draws, example_id, with_another_end, words
 from stream_lsh.kinds.kind import KeyValue, Setting, StoredSize
+from stream_lsh.kinds.queries import FieldQueries, Queries
 from stream_lsh.kinds.results import Results, TextResults
 from stream_lsh.kinds.set.scheme import set_scheme
 from stream_lsh.kinds.set.settings import GRID, SetSettings
@@ -72,6 +73,10 @@ class SetKind(SetSettings, SingleFieldKind):
             numbered = [f"{word}{at}" for at, word in enumerate(words(group, 0, max(4, round(size / _ITEM_BYTES))))]
             items = with_another_end(numbered, group, member, self.threshold)
         return valued_message(Document(example_id(group, member), self.form.text(items, ""), TIME_MS), self.form, names)
+
+    def queries(self, names: FieldNames) -> Queries:
+        """Queries by items."""
+        return FieldQueries("items", names.items)
 
     def results(self, pipeline: str) -> Results:
         """Pairs, members, clusters."""

@@ -5,11 +5,13 @@ from typing import ClassVar
 
 from stream_lsh.kinds.examples import TIME_MS, example_id
 from stream_lsh.kinds.kind import KeyValue, Setting, StoredSize
+from stream_lsh.kinds.queries import Queries
 from stream_lsh.kinds.results import Results, TextResults
 from stream_lsh.kinds.single_field import valued_message
 from stream_lsh.kinds.single_field_files import SingleFieldKind
 from stream_lsh.kinds.vector.example import example_vector
 from stream_lsh.kinds.vector.messages import VectorForm
+from stream_lsh.kinds.vector.queries import VectorQueries
 from stream_lsh.kinds.vector.results import vector_matches
 from stream_lsh.kinds.vector.scheme import VectorScheme
 from stream_lsh.kinds.vector.settings import VectorSettings
@@ -40,6 +42,10 @@ class VectorKind(VectorSettings, SingleFieldKind):
         """A vector near those of its group."""
         text = self.form.text(example_vector(self.metric, group, member), VectorForm.field)
         return valued_message(Document(example_id(group, member), text, TIME_MS), self.form, names)
+
+    def queries(self, names: FieldNames) -> Queries:
+        """Queries by a vector."""
+        return VectorQueries(names.vector)
 
     def results(self, pipeline: str) -> Results:
         """Pairs with their distance, members, clusters."""

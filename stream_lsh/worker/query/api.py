@@ -7,6 +7,7 @@ from stream_lsh.worker.query.peers import Peers, answer_step
 from stream_lsh.worker.query.resources import Context, Resource
 from stream_lsh.worker.query.server import Answer, Handler, QueryServer, Request
 from stream_lsh.worker.query.service import Service
+from stream_lsh.worker.query.similar import SimilarDocuments
 from stream_lsh.worker.query.standing import Standing
 from stream_lsh.worker.query.steps import Step, Steps
 from stream_lsh.worker.state import PipelineState
@@ -14,7 +15,7 @@ from stream_lsh.worker.state import PipelineState
 _BODY_ROOM = 64 << 10
 _INTERNAL_ROOM = 1 << 20
 
-RESOURCES: Sequence[type[Resource]] = (Service,)
+RESOURCES: Sequence[type[Resource]] = (Service, SimilarDocuments)
 """The modules that answer public requests."""
 
 
@@ -36,6 +37,7 @@ class QueryApi:
         self._resources = [resource(self._context) for resource in RESOURCES]
         for resource in self._resources:
             self._steps.update(resource.steps())
+        self.standing = standing
         self.server = QueryServer(config.worker, self.handlers(), self._body_limit)
 
     def handlers(self) -> Mapping[str, Handler]:

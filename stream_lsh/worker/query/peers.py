@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import aiohttp
 
+from stream_lsh.errors import StateError
 from stream_lsh.worker.query.owners import Peer
 from stream_lsh.worker.query.problems import Problem, problem_of
 from stream_lsh.worker.query.routes import BYTES, INTERNAL
@@ -214,7 +215,10 @@ async def answer_step(standing: Standing, steps: Steps, state: PipelineState, re
     step, partitions = steps[name], _partitions(request.found.query["partitions"])
     generation, stale = _number(headers.get(GENERATION_HEADER, "")), request.found.query["stale"] == "allow"
     part = Part(state, step.table, partitions, request.body, request.deadline, standing, generation, stale)
-    body = await run_step(step, part)
+    try:
+        body = await run_step(step, part)
+    except StateError as error:
+        raise Problem("not-now", f"the processes have different settings or versions: {error}") from None
     return Answer(body, headers={LAG_HEADER: str(part.lag), "Content-Type": BYTES})
 
 

@@ -83,6 +83,7 @@ _STALE = Parameter("reject", options=("reject", "allow"))
 
 ROUTES: Sequence[Route] = (
     Route("service", "GET", VERSION_PATH),
+    Route("similar", "POST", f"{_PIPELINE}/similar", takes=JSON),
     Route(
         "step",
         "POST",

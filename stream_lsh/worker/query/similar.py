@@ -1,0 +1,190 @@
+"""`POST /v1/pipelines/{pipeline}/similar`: the stored documents that are similar to one that is not stored.
+
+    probe     the owners of its buckets return candidates
+    compare   the owners of these return the similarities, which are exact
+
+A query compares with a comparer of its own, so that it does not displace the sets that the agents need.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from stream_lsh.ledger.edges import Edges, concatenated
+from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame, Verifications, VerificationsFrame
+from stream_lsh.pipeline.compare import Comparer
+from stream_lsh.pipeline.similar import Found, Query, merged, probe
+from stream_lsh.pipeline.verify import verify_in_steps
+from stream_lsh.wire.frames import decode_bands, decode_edges, decode_verifications, encode
+from stream_lsh.wire.hits import decode_hits, encode_hits
+from stream_lsh.wire.route import bucket_partitions, verifications_by_partition
+from stream_lsh.worker.query.asked_document import Wanted, signed_query, wanted
+from stream_lsh.worker.query.peers import Asked, Gathered
+from stream_lsh.worker.query.problems import Problem
+from stream_lsh.worker.query.resources import Context, Resource
+from stream_lsh.worker.query.server import Answer, Handler, Request
+from stream_lsh.worker.query.steps import Part, Step, Steps
+from stream_lsh.worker.state import PipelineState
+
+_PAIRS = 32
+"""Pairs that are compared in one turn of the loop."""
+_MOST_SETS = 4_096
+"""Documents that a comparer remembers between queries."""
+_FIRST_REF = 0xFFFF << 48
+"""Refs of queries while they are compared; no partition of a source has this number."""
+_LAST_REFS = (1 << 48) - 1
+_PARTITION = np.uint64(48)
+
+
+class SimilarDocuments(Resource):
+    """Finds similar documents."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._comparers: dict[str, Comparer] = {}
+        self._numbers = count()
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """The only one."""
+        return {"similar": self.similar}
+
+    def steps(self) -> Steps:
+        """Probe, and compare with or without regard to the retention."""
+        return {
+            "probe": Step("buckets", self._probe),
+            "compare": Step("documents", self._compare),
+            "compare-any-time": Step("documents", self._compare_any_time),
+        }
+
+    # -- the process that is asked
+
+    async def similar(self, request: Request) -> Answer:
+        """The matches of a document, the best first."""
+        state = self.context.pipeline(request)
+        query = wanted(request.body, state)
+        signed = signed_query(query, state)
+        candidates, found = Gathered(), Gathered()
+        compared, capped, edges = 0, False, list[Edges]()
+        if signed is not None:
+            candidates, hits = await self._candidates(state, request, query, signed)
+            capped = hits.capped
+            if len(hits):
+                found, edges = await self._compared(state, request, query, signed, hits)
+                compared = int(np.isin(hits.old >> _PARTITION, found.missing, invert=True).sum())
+        missing = {"buckets": candidates.missing, "documents": found.missing}
+        missing = {table: absent for table, absent in missing.items() if absent}
+        return Answer(
+            {
+                "matches": _matches(state, query, edges),
+                "compared": compared,
+                "capped": capped,
+                "complete": not missing,
+                "missing": missing,
+                "lag": candidates.lag + found.lag,
+            }
+        )
+
+    async def _candidates(
+        self, state: PipelineState, request: Request, query: Wanted, signed: Query
+    ) -> tuple[Gathered, Found]:
+        places = bucket_partitions(signed.buckets, state.partitions)
+
+        def body(partitions: Sequence[int]) -> bytes:
+            buckets = signed.buckets[np.isin(places, partitions)]
+            return encode(BandsFrame(postings=replace(signed, buckets=buckets).postings), state.fingerprint)
+
+        asked = Asked(state, "probe", places.tolist(), body, request, query.partial, query.stale)
+        gathered = await self.context.peers.gather(asked)
+        parts = [decode_hits(answer, state.fingerprint) for _, answer in gathered.answers]
+        return gathered, merged(parts, state.limits.cap_candidates)
+
+    async def _compared(
+        self, state: PipelineState, request: Request, query: Wanted, signed: Query, hits: Found
+    ) -> tuple[Gathered, list[Edges]]:
+        places = (hits.old >> _PARTITION).astype(np.int64)
+
+        def body(partitions: Sequence[int]) -> bytes:
+            verifications = signed.against(hits.old[np.isin(places, partitions)])
+            return encode(VerificationsFrame(verifications), state.fingerprint)
+
+        step = "compare-any-time" if signed.time_ms is None else "compare"
+        asked = Asked(state, step, places.tolist(), body, request, query.partial, query.stale)
+        gathered = await self.context.peers.gather(asked)
+        frames = [decode_edges(answer, state.fingerprint) for _, answer in gathered.answers]
+        return gathered, [frame.edges for frame in frames if frame.edges is not None]
+
+    # -- the processes that have the states
+
+    async def _probe(self, part: Part) -> bytes:
+        """The candidates in the buckets of these partitions."""
+        fingerprint = part.state.fingerprint
+        postings = decode_bands(part.body, fingerprint).postings
+        if postings is None:
+            raise Problem("malformed", "got no buckets")
+        places, states = bucket_partitions(postings.buckets, part.state.partitions), part.states()
+        found = [probe(state.table, postings.buckets[places == partition]) for partition, state in states.items()]
+        return encode_hits(merged(found, part.state.limits.cap_candidates), fingerprint)
+
+    async def _compare(self, part: Part) -> bytes:
+        """The pairs that are similar, within the retention."""
+        return await self._edges(part, any_time=False)
+
+    async def _compare_any_time(self, part: Part) -> bytes:
+        """The pairs that are similar, whatever their times."""
+        return await self._edges(part, any_time=True)
+
+    async def _edges(self, part: Part, *, any_time: bool) -> bytes:
+        state = part.state
+        asked = decode_verifications(part.body, state.fingerprint, state.max_message_bytes).verifications
+        if asked is None or asked.refs.size != 1:
+            raise Problem("malformed", "got something else, expected one document to compare")
+        # Several queries take turns in one comparer, which remembers sets by refs.
+        ref = _FIRST_REF + next(self._numbers) % _LAST_REFS
+        asked, comparer = replace(asked, refs=np.array([ref], np.uint64)), self._comparer(state)
+        try:
+            found = [edges async for edges in _compared(part, asked, comparer, any_time)]
+        finally:
+            comparer.forget(ref)
+        return encode(EdgesFrame(edges=concatenated(found) if found else None), state.fingerprint)
+
+    def _comparer(self, state: PipelineState) -> Comparer:
+        """The comparer of the queries of a pipeline; a new one if it remembers many documents."""
+        comparer = self._comparers.get(state.config.name)
+        if comparer is None or len(comparer) > _MOST_SETS:
+            comparer = self._comparers[state.config.name] = state.scheme.comparer()
+        return comparer
+
+
+async def _compared(part: Part, asked: Verifications, comparer: Comparer, any_time: bool) -> AsyncIterator[Edges]:
+    """The edges of pairs, with other work of the loop between two steps."""
+    state = part.state
+    criteria = replace(state.criteria, retention_ms=None) if any_time else state.criteria
+    for partition, some in enumerate(verifications_by_partition(asked, state.partitions)):
+        if some is None:
+            continue
+        table = part.states()[partition].table
+        for edges in verify_in_steps(some, table, criteria, comparer, _PAIRS):
+            if edges is not None:
+                yield _bare(edges)
+            await asyncio.sleep(0)
+            if part.states()[partition].table is not table:
+                raise Problem("not-now", "the partition has been assigned again")
+
+
+def _bare(edges: Edges) -> Edges:
+    """The edges without the metadata of documents, which an answer does not have."""
+    return replace(edges, left=replace(edges.left, abouts=()), right=replace(edges.right, abouts=()))
+
+
+def _matches(state: PipelineState, query: Wanted, edges: Sequence[Edges]) -> list[dict[str, Any]]:
+    """The best matches at or above the threshold."""
+    if not edges:
+        return []
+    found = concatenated(edges)
+    if query.threshold > state.config.kind.least:
+        found = found.only(found.similarity >= query.threshold)
+    return state.config.kind.queries(state.config.fields).matches(found)[: query.limit]

@@ -1,0 +1,97 @@
+"""An application in the loop of a test, on the broker in this process, with its query API.
+
+The group of that broker has one member.  So where a test needs several processes, one worker has all states, and each
+process answers for its share of them only.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
+
+from stream_lsh.config import Config, parse
+from stream_lsh.config.worker import WorkerConfig
+from stream_lsh.worker.embedded import embedded
+from stream_lsh.worker.in_process import LiveWorker, live_worker
+from stream_lsh.worker.query.api import QueryApi
+from stream_lsh.worker.query.owners import Peer, worker_url
+from stream_lsh.worker.query.standing import WorkerStanding, not_available, partitions_of
+from stream_lsh.worker.state import PipelineState
+from tests.unit.worker.query.client import TestClient, client, free_port
+
+
+class Share(WorkerStanding):
+    """The standing of one process with a share of the states of a worker; `others` are all processes."""
+
+    def __init__(self, app: Any, number: int, others: list["Share"]) -> None:
+        super().__init__(app)
+        self._number, self._others = number, others
+        self.address = f"127.0.0.1:{free_port()}"
+        self.lost = False
+        others.append(self)
+
+    @property
+    def instance(self) -> str:
+        return f"process-{self._number}"
+
+    @property
+    def _peer(self) -> Peer:
+        url = worker_url(WorkerConfig(ask=self.address), self.instance)
+        return Peer(url.partition("#")[0], self.instance)
+
+    def owners(self, state: PipelineState, table: str) -> Mapping[int, Peer]:
+        count = len(self._others)
+        return {one: self._others[one % count]._peer for one in partitions_of(state, table)}
+
+    def states(self, state: PipelineState, table: str, partitions: Sequence[int], *, stale: bool) -> dict[int, Any]:
+        if absent := [one for one in partitions if self.lost or one % len(self._others) != self._number]:
+            raise not_available(table, absent, "this process does not have these partitions")
+        return super().states(state, table, partitions, stale=stale)
+
+
+class Application(NamedTuple):
+    """A running application: its worker, and the processes with their clients."""
+
+    worker: LiveWorker
+    address: str
+    source: str
+    shares: Sequence[Share]
+    clients: Sequence[TestClient]
+
+    async def send(self, messages: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
+        """Send documents and wait until they are processed."""
+        producer = AIOKafkaProducer(bootstrap_servers=self.address, linger_ms=5)
+        await producer.start()
+        try:
+            sent = [await producer.send(self.source, json.dumps(one).encode(), key=id.encode()) for id, one in messages]
+            await asyncio.gather(*sent)
+        finally:
+            await producer.stop()
+        await self.worker.settled()
+
+
+def configured(partitions: int, keys: str) -> Config:
+    """A configuration of one pipeline `docs` without retention."""
+    text = f"[worker]\nweb = ''\n[pipeline]\nname = 'docs'\nsource = 'docs'\nretention = 0\npartitions = {partitions}\n"
+    return parse(f"{text}{keys}\n", "test.toml", {})
+
+
+@asynccontextmanager
+async def application(config: Config, processes: int = 1) -> AsyncIterator[Application]:
+    """An application that is ready."""
+    with embedded(config) as broker:
+        async with live_worker(broker) as worker, AsyncExitStack() as stack:
+            app, shares = worker._app, list[Share]()
+            clients = list[TestClient]()
+            for number in range(processes):
+                share = Share(app, number, shares)
+                own = replace(broker.config, worker=replace(broker.config.worker, ask=share.address))
+                api = QueryApi(own, app.pipelines, share)
+                await api.start()
+                stack.push_async_callback(api.stop)
+                clients.append(await stack.enter_async_context(client(share.address)))
+            yield Application(worker, broker.address, config.pipelines[0].source, shares, clients)
