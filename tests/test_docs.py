@@ -341,6 +341,22 @@ def test_links_and_paths_lead_somewhere(path: Path) -> None:
     assert [*link_problems(text, path), *path_problems(text)] == []
 
 
+def references(source: str) -> list[tuple[str, str]]:
+    """The sections and pages of the documentation that the messages of a module name."""
+    joined = re.sub(r'"\s*\n\s*f?"', "", source)
+    return re.findall(r"`([A-Z][^`]*)` in (docs/[\w/-]+\.md)", joined)
+
+
+def test_messages_name_sections_that_exist() -> None:
+    named = {one for path in (ROOT / "stream_lsh").rglob("*.py") for one in references(path.read_text("utf-8"))}
+    pages = {page: (ROOT / page).read_text(encoding="utf-8") for _, page in named}
+    assert len(named) >= 5
+    assert [
+        one for one in sorted(named) if not re.search(rf"^#+ {re.escape(one[0])}$", pages[one[1]], re.MULTILINE)
+    ] == []
+    assert references('f"it ended; see `A g"\n        "ap` in docs/x.md"') == [("A gap", "docs/x.md")]
+
+
 def test_every_page_has_at_most_400_lines() -> None:
     long = {name_of(path): path.read_text(encoding="utf-8").count("\n") for path in (ROOT / "docs").rglob("*.md")}
     assert {name: lines for name, lines in long.items() if lines > 400} == {}

@@ -69,7 +69,7 @@ def _outcome(error: BaseException) -> tuple[int | None, str]:
         case OSError():
             code, message = FAILED, _sentence(error)
         case MemoryError():
-            code, message = FAILED, "out of memory: divide the input; a document of 1 KB needs some 3 KB"
+            code, message = FAILED, "out of memory: divide the input; a document of 1 KB takes about 3 KB"
     return code, message
 
 

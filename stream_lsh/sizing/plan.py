@@ -339,4 +339,4 @@ def _notes(load: Load, layout: _Layout, ceiling: Ceiling, bottleneck: str, most:
     if workers == 1:
         yield "one worker is enough; a second one takes over within seconds if it fails"
     if bottleneck != SETTLE:
-        yield f"{bottleneck} takes most of the processor time; up to {partitions} workers share it"
+        yield f"{bottleneck} takes most of the CPU time; up to {partitions} workers share it"

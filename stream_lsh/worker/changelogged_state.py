@@ -152,7 +152,7 @@ class Changelogged(Generic[_State]):
         if begun is not None and begun > first and self.failure is None:
             self.failure = DoubtError(
                 f"{self.name}, partition {partition}: the log begins at offset {first}, and the state with {begun}: "
-                "records were dropped on the way here"
+                "records were lost in between"
             )
             copy = self._copy(self._states[partition])
             if copy is not None:

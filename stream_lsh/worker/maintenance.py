@@ -232,7 +232,7 @@ class Maintenance:
             elif ready == generation != followed and self.at_work and self._has_followed():
                 followed = generation
                 if any(state.followed() for state in self._pipelines.values()):
-                    _log.info("standing by: everything that is followed here has been read")
+                    _log.info("standing by: all followed changelogs have been read")
 
     def _has_followed(self) -> bool:
         """Whether standbys have read their changelogs up to the ends at the last rebalance."""
@@ -249,7 +249,7 @@ class Maintenance:
             if most and passed - reported_at > RECOVERY_SECONDS:
                 reported_at = passed
                 rest = passed * left / max(1, most - left)
-                _log.info("recovery: %d of %d changelog records are left, some %.0f s", left, most, rest)
+                _log.info("recovery: %d of %d changelog records are left, about %.0f s", left, most, rest)
             await asyncio.sleep(WATCH_SECONDS)
         _log.info("recovered from %d changelog records in %.1f s", most, time.monotonic() - started)
 
@@ -266,8 +266,8 @@ class Maintenance:
             deleted = firsts[tp] - (self._app.committed_offset(tp) or firsts[tp])
             if deleted > 0:
                 _log.error(
-                    "%s[%d]: %d messages before offset %d were deleted before they were read: does it keep them for "
-                    "shorter than this application was away?",
+                    "%s[%d]: %d messages before offset %d were deleted before they were read: is its retention shorter "
+                    "than the time for which this application was away?",
                     *(*tp, deleted, firsts[tp]),
                 )
 
@@ -288,7 +288,7 @@ def _warn_of_low_recall(state: PipelineState, short: set[str]) -> None:
     elif name not in short:
         short.add(name)
         _log.warning(
-            "%s: the bands find fewer of the matches than was asked for, %g: see `Is recall as promised?` in "
+            "%s: the bands find fewer matches than the configured recall, %g: see `Is recall as promised?` in "
             "docs/operations/monitoring.md",
             *(name, asked),
         )

@@ -31,8 +31,8 @@ def _identify(context: ssl.SSLContext, cert_file: Path, key_file: Path) -> None:
 
     def no_passphrase() -> str:
         raise ConfigError(
-            f"kafka.security.key_file: got {key_file}, whose key asks for a passphrase, expected one that does not: "
-            "openssl pkey -in KEY -out PLAIN_KEY"
+            f"kafka.security.key_file: got {key_file}, which is encrypted with a passphrase, expected a key "
+            "without one: openssl pkey -in KEY -out PLAIN_KEY"
         )
 
     try:

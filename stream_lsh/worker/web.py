@@ -48,8 +48,8 @@ class WorkerWeb:
             await asyncio.Event().wait()
         except OSError as error:
             _log.warning(
-                "worker.web: %s:%d cannot be had (%s): this worker serves no metrics; give each worker of a machine "
-                'an address of its own, or "" for none',
+                "worker.web: %s:%d cannot be used (%s): this worker serves no metrics; set a separate address for each "
+                'worker of a machine, or "" for none',
                 *(host, port, error.strerror or error),
             )
         finally:

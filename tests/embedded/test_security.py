@@ -75,7 +75,7 @@ WRONG = [
         {"cert_file": "good.crt", "key_file": "foreign.key"},
         "got {0}/foreign.key, which does not hold the private key of {0}/good.crt in PEM form (key values mismatch)",
     ),
-    ({"cert_file": "good.crt", "key_file": "locked.key"}, "got {}/locked.key, whose key asks for a passphrase"),
+    ({"cert_file": "good.crt", "key_file": "locked.key"}, "got {}/locked.key, which is encrypted with a passphrase"),
 ]
 
 

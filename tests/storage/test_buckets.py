@@ -234,7 +234,7 @@ def test_a_half_written_copy_is_ignored(tmp_path: Path, monkeypatch: pytest.Monk
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("stream_lsh.worker.storage.buckets.write_archive", full)
-    with pytest.raises(DoubtError, match=r"cannot be written \(.*No space left on device\): make room"):
+    with pytest.raises(DoubtError, match=r"cannot be written \(.*No space left on device\): free some space"):
         store.save(store.capture(store.table, 200, store.head, Horizon()))
     again = store_of(place)
     assert again.offset == 199

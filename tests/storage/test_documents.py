@@ -235,7 +235,7 @@ def test_the_state_of_something_else_is_removed(
     filled(tmp_path / "d")
     store = store_of(tmp_path / "d", identity)
     assert (store.offset, len(store.table())) == (None, 0)
-    assert "is of something else" in caplog.text
+    assert "belongs to another state" in caplog.text
     store.close()
 
 
@@ -283,7 +283,7 @@ def test_missing_contents_end_the_worker_and_the_next_one_starts_from_the_change
 
 def test_a_folder_that_cannot_be_made_is_the_surroundings_fault(tmp_path: Path) -> None:
     (tmp_path / "d").write_text("a file")
-    with pytest.raises(DoubtError, match=r"cannot be written .*: make room"):
+    with pytest.raises(DoubtError, match=r"cannot be written .*: free some space"):
         store_of(tmp_path / "d" / "e")
 
 

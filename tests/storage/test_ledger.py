@@ -81,7 +81,7 @@ def test_the_ledger_of_something_else_is_removed(
     saved(tmp_path / "l")
     store = store_of(tmp_path / "l", identity)
     assert (store.offset, store.record) == (None, None)
-    assert "is of something else" in caplog.text
+    assert "belongs to another state" in caplog.text
 
 
 def test_damage_is_found_wherever_it_is(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -105,5 +105,5 @@ def test_damage_is_found_wherever_it_is(tmp_path: Path, caplog: pytest.LogCaptur
 def test_a_ledger_that_cannot_be_written_is_the_surroundings_fault(tmp_path: Path) -> None:
     store = store_of(tmp_path / "l")
     (tmp_path / "l").rmdir()
-    with pytest.raises(DoubtError, match="make room"):
+    with pytest.raises(DoubtError, match="free some space"):
         store.save(settler_of().snapshot(), 1, LogSizes())

@@ -24,7 +24,7 @@ examples:
   stream-lsh check --config news.toml
   stream-lsh check --config news.toml --pipeline news --audit
 
-`ok`: nothing to do; `note`: worth knowing; `wrong`: the line names the remedy.
+`ok` needs no action, `note` is information, `wrong` names the action.
 --audit holds all texts of the source in memory.  It is exact if the workers have processed everything.
 It does not check the topics of clusters and of mirror sites.
 """

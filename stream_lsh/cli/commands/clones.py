@@ -77,7 +77,7 @@ def make_parser() -> Parser:
     )
     add = parser.add_argument
     add("file", nargs="+", metavar="FILE", help="file or folder")
-    add("--language", metavar="NAME", help="language of all files, a name of Pygments (default: by their endings)")
+    add("--language", metavar="NAME", help="language of all files, by its name in Pygments (default: by their endings)")
     add = parser.add_argument_group("matching").add_argument
     add_threshold(add, 0.6)
     add("--run", type=whole(1), default=4, metavar="K", help="consecutive tokens per shingle (default 4)")

@@ -32,9 +32,9 @@ examples:
   stream-lsh feed --config news.toml --rate 100 news/
   stream-lsh feed --config people.toml crm.csv shop.jsonl.gz
 
-Sets and vectors are JSON lines, or a column of a table: items with | between them, numbers with blanks; --text-column
-names it (default items, vector).
-Files for a pipeline of records are read as `link` reads them: of several files each is a source, and ids are SOURCE/ID.
+Sets and vectors are JSON lines, or a column of a table: items separated by |, numbers by blanks. --text-column names
+the column (default items, vector).
+Files for a pipeline of records are read as by `link`: with several files, each is a source, and ids are SOURCE/ID.
 """
 _LONGEST = 16 << 20
 """The most bytes that are read of a line, a row or a file; what is too large for a message is rejected later."""
@@ -84,7 +84,7 @@ def make_parser() -> Parser:
         "file",
         nargs="+",
         metavar="FILE",
-        help="JSON lines, CSV, TSV or a folder, of records Parquet too; gzip, zstd; -: standard input",
+        help="JSON lines, CSV, TSV, a folder, or Parquet for records; gzip or zstd; - for standard input",
     )
     add("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
     add("--pipeline", metavar="NAME", help="the pipeline, if the configuration has several")

@@ -32,7 +32,7 @@ _PIPELINE = {
 _EPILOG = """\
 The rates and sizes are those of your stream. The pipeline is that of a configuration, or that of --kind, --preset,
 --threshold and so on. Generated documents pass through the real steps, which gives the sizes of all messages;
-measured constants give processor time, memory and disk. docs/scale.md explains the model and its limits.
+measured constants give CPU time, memory and disk. docs/scale.md explains the model and its limits.
 
 examples:
   stream-lsh plan --rate 50 --size 3KB --preset news --replication 3
@@ -89,9 +89,9 @@ def make_parser() -> Parser:
         type=real(lambda number: 0 < number < float("inf"), "above 0"),
         required=True,
         metavar="R",
-        help="documents or records a second, on average",
+        help="documents or records per second, on average",
     )
-    add("--peak", type=ratio, default=3.0, metavar="F", help="the greatest rate is F times the average (default 3)")
+    add("--peak", type=ratio, default=3.0, metavar="F", help="the peak rate is F times the average (default 3)")
     add(
         "--size",
         type=_size,
@@ -123,7 +123,7 @@ def make_parser() -> Parser:
     add("--threshold", metavar="T", help="minimum similarity (default 0.8)")
     add("--profile", metavar="NAME", help="profile of records: its name, or a file")
     add("--dimension", metavar="N", help="values of a vector")
-    add("--distance", metavar="D", help="greatest distance of matching vectors")
+    add("--distance", metavar="D", help="maximum distance of matching vectors")
     add("--retention", metavar="SPAN", help="such as 3d or 12h; '' for no end (default 3d, of records no end)")
     add("--replication", type=whole(1), metavar="N", help="copies of each topic (default 1)")
     add = parser.add_argument_group("deployment").add_argument

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 ACTIONS = ("infer", "show", "check")
 _EPILOG = """\
-  infer FILE...   propose a profile for the records in files: what each column is, how it is compared, what is blocked
-  show NAME       print a profile: people, companies, products, bibliography, or a file; what it has learned as a table
-  check FILE...   say everything that is wrong with profiles, each with its line; exit code 2 if something is
+  infer FILE...   propose a profile for the records in files: types of columns, comparisons, blocking rules
+  show NAME       print a profile: people, companies, products, bibliography, or a file; its trained weights as a table
+  check FILE...   list every mistake in profiles, each with its line; the exit code is 2 if there is one
 
 examples:
   stream-lsh profile show people > mine.toml

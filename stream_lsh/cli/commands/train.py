@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 _EPILOG = """\
 inputs:
   CSV, TSV     a header, then a record per row
-  JSON lines   an object per line; objects within it are fields side by side
+  JSON lines   an object per line; the fields of nested objects become columns
   Parquet      with the extra `parquet`
-  Each but Parquet may be gzip or zstd; - is standard input (JSON lines, or the format of --format).
-  Each of several files is a source, unless a column names the source.
+  All but Parquet may be compressed with gzip or zstd; - is standard input (JSON lines, or the format of --format).
+  With several files, each is a source, unless a column names the source.
 
 No labels are needed: m, u and the prior come from expectation-maximisation over all pairs, or from the competition of
 rivals if the profile is one-to-one.  With --labels the pairs of that file count as certain matches.

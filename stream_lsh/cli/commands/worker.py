@@ -63,8 +63,8 @@ def make_parser() -> Parser:
     )
     add = parser.add_argument
     add("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
-    add("--embedded", action="store_true", help="run a broker inside, instead of `kafka.brokers`: to try things out")
-    add("--log", choices=_LEVELS, default="info", help="the least level that is logged (default info)")
+    add("--embedded", action="store_true", help="run an in-memory broker in place of `kafka.brokers`, for trials")
+    add("--log", choices=_LEVELS, default="info", help="the lowest level that is logged (default info)")
     return parser
 
 

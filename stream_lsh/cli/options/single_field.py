@@ -24,7 +24,7 @@ def add_files(parser: Parser, what: str) -> None:
 
 def add_query(parser: Parser, what: str) -> None:
     """The files with the queries."""
-    help = f"find the {what} that match each of those in this file, instead of all pairs"
+    help = f"find the {what} that match each of the {what} in this file, instead of all pairs"
     parser.add_argument("--query", action="append", default=[], metavar="FILE", help=help)
 
 

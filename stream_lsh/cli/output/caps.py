@@ -11,12 +11,12 @@ def caps_lines(counts: StepCounts) -> list[str]:
         >>> caps_lines(StepCounts())
         []
         >>> caps_lines(StepCounts(edges=7, capped_candidates=20, capped_matches=3.0))[0].split(":")[2]
-        ' recall some 0.70; --max-candidates 0 lifts the caps'
+        ' recall about 0.70; --max-candidates 0 lifts the caps'
     """
     if not counts.capped_candidates:
         return []
     return [
-        f"capped: {counts.capped_candidates:,} candidates were not compared, among them some "
-        f"{counts.capped_matches:,.0f} matches: recall some {counts.recall_under_caps:.2f}; "
+        f"capped: {counts.capped_candidates:,} candidates were not compared, about "
+        f"{counts.capped_matches:,.0f} of them matches: recall about {counts.recall_under_caps:.2f}; "
         "--max-candidates 0 lifts the caps"
     ]

@@ -47,7 +47,7 @@ def _share(value: float) -> str:
 def totals(training: Training) -> Iterator[str]:
     """The prior, and the number of pairs behind the estimates."""
     prior = training.profile.prior or 0.0
-    yield f"prior {prior:.3g}: some {training.expected:,.0f} matches among {training.comparable:,} pairs of records"
+    yield f"prior {prior:.3g}: about {training.expected:,.0f} matches among {training.comparable:,} pairs of records"
     yield (
         f"m from {training.rounds} iterations over {training.candidates:,} candidates, "
         f"u from these and {training.random:,} pairs at random"

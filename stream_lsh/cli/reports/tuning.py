@@ -270,7 +270,7 @@ def _costs(tuned: Tuned) -> Iterator[str]:
             yield f"{lines[1]}.  The counts are those of {tuned.options.shingles}: run the command with the others."
     each = tuned.signature_bytes + tuned.index_bytes
     yield (
-        f"Memory: some {each:,} bytes per document besides its text, {each / 1000:.2g} GB per million: "
+        f"Memory: about {each:,} bytes per document besides its text, {each / 1000:.2g} GB per million: "
         f"{tuned.signature_bytes:,} of signature, {chosen.bands + 1} postings of {_POSTING_BYTES}."
     )
 

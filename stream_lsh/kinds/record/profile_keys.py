@@ -62,10 +62,10 @@ PROFILE: Keys = {
     "name": ProfileKey(TEXT, "the name of the profile", required=True),
     "link": ProfileKey(choice(LINKS), "which pairs are compared: `link` only those of different sources"),
     "one_to_one": ProfileKey(FLAG, "sources have no duplicates: of the matches with a source, only the best counts"),
-    "match": ProfileKey(SHARE, "the least probability of a match"),
-    "review": ProfileKey(LEAST_SHARE, "the least probability of a pair to review"),
+    "match": ProfileKey(SHARE, "the minimum probability of a match"),
+    "review": ProfileKey(LEAST_SHARE, "the minimum probability of a pair to review"),
     "bridge": ProfileKey(
-        LEAST_SHARE, "the least probability of a pair that alone connects two groups of two or more; 0: any match"
+        LEAST_SHARE, "the minimum probability of a pair that alone connects two groups of two or more; 0: any match"
     ),
     "prior": ProfileKey(SHARE, "the probability that two random records are a match; trained"),
     "id_columns": ProfileKey(TEXTS, "the names of the id in files"),
@@ -108,7 +108,7 @@ TABLES: Mapping[str, tuple[type, Keys]] = {
         {
             "fields": ProfileKey(NAMES, "the fields whose shingles form one set", required=True),
             "shingles": ProfileKey(SHINGLES, "the shingles of the signature"),
-            "threshold": ProfileKey(SHARE, "the least Jaccard similarity of a pair to find"),
+            "threshold": ProfileKey(SHARE, "the minimum Jaccard similarity of a pair to find"),
             "recall": ProfileKey(SHARE, "the probability that a pair at the threshold is found"),
         },
     ),

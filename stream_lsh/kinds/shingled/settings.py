@@ -22,7 +22,7 @@ from stream_lsh.settings.value_types import choice, whole
 class ShingleSettings:
     """The settings of candidates and matches, for kinds with shingles."""
 
-    threshold: float = field(default=0.8, metadata=key(value_types.SHARE, "the least similarity of a match"))
+    threshold: float = field(default=0.8, metadata=key(value_types.SHARE, "the minimum similarity of a match"))
     method: str = field(
         default=LSH,
         metadata=key(choice(METHODS), "how matches are found: nearly all of them, set by `recall`, or all of them"),
@@ -38,7 +38,7 @@ class ShingleSettings:
         default=SIZE_RATIO,
         metadata=key(
             value_types.SIZE_RATIO,
-            "only with `containment`: the greatest ratio of the sizes of two matching documents",
+            "only with `containment`: the maximum ratio of the sizes of two matching documents",
         ),
     )
     recall: float = field(

@@ -62,7 +62,7 @@ class TextSettings(ShingleSettings):
         default=0.0,
         metadata=key(
             value_types.LEAST_SHARE,
-            "the least share of mirrored pages of a published pair of sites; 0: none; requires `stories`",
+            "the minimum share of mirrored pages of a published pair of sites; 0: none; requires `stories`",
         ),
     )
 

@@ -38,7 +38,7 @@ class VectorSettings:
         default=0.0,
         metadata=key(
             value_types.LENGTH,
-            "the greatest distance of a match, in degrees (`cosine`), as a length (`euclidean`), or in positions "
+            "the maximum distance of a match, in degrees (`cosine`), as a length (`euclidean`), or in positions "
             "(`hamming`); required",
         ),
     )
@@ -54,7 +54,7 @@ class VectorSettings:
         default=0.99,
         metadata=key(
             value_types.SHARE,
-            "the probability that a pair at the greatest distance is found; it is greater for nearer pairs",
+            "the probability that a pair at the maximum distance is found; it is higher for nearer pairs",
         ),
     )
     slots: int = field(
@@ -86,7 +86,7 @@ class VectorSettings:
     def check(self, path: Path, problems: Problems, shared: SharedSettings) -> None:
         """Report missing settings and contradictions."""
         check_field_name(VectorForm.field, shared.fields, path, problems)
-        meanings = {"dimension": "the number of values of a vector", "distance": "the greatest distance of a match"}
+        meanings = {"dimension": "the number of values of a vector", "distance": "the maximum distance of a match"}
         lacking = [name for name in meanings if not getattr(self, name) and problems.is_valid((*path, name))]
         for name in lacking:
             problems.add((*path, name), f"got none, expected {meanings[name]}, as `kind` is vector")

@@ -327,4 +327,4 @@ def _fetch_jars(pom: Path, folder: Path) -> None:
             jars.rename(folder)
         except OSError:
             if not _complete(folder):  # else another process was faster
-                raise ConfigError(f"{folder} is in the way: it holds something else than the jars of Kafka") from None
+                raise ConfigError(f"{folder}: got other files, expected the jars of Kafka: move them away") from None

@@ -55,7 +55,7 @@ class Identity:
         unlike = [name for name in ours if stored_values.get(name) != ours[name]]
         if unlike:
             problem = "; ".join(f"{name}: ours {ours[name]!r}, its {stored_values.get(name)!r}" for name in unlike)
-            raise StateError(f"{place}: is of something else ({problem})")
+            raise StateError(f"{place}: belongs to another state ({problem})")
 
 
 class DataFolder:
@@ -83,7 +83,7 @@ class DataFolder:
                     return
         except OSError as error:
             raise ConfigError(
-                f"worker.data_dir: {data_dir} cannot be used ({error.strerror or error}): name a folder that this user "
+                f"worker.data_dir: {data_dir} cannot be used ({error.strerror or error}): set a folder that this user "
                 "may write to"
             ) from None
         raise ConfigError(f"worker.data_dir: {data_dir} is used by {_MOST_WORKERS} workers; name another folder")
@@ -132,6 +132,6 @@ def writing(place: Path) -> Iterator[None]:
         raise
     except Exception as error:
         raise DoubtError(
-            f"{place}: cannot be written ({error}): make room, or name another `data_dir`; nothing is lost, and what "
-            "was not committed is read again"
+            f"{place}: cannot be written ({error}): free some space, or set another `data_dir`; nothing is lost, "
+            "and uncommitted messages are read again"
         ) from error

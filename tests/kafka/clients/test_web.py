@@ -98,7 +98,7 @@ def test_an_address_in_use_is_reported_and_the_worker_continues(broker: Broker, 
                 time.sleep(0.1)
             assert workers[0].poll() is None
     assert " ready: " in log
-    assert f"worker.web: 127.0.0.1:{port} cannot be had" in log
+    assert f"worker.web: 127.0.0.1:{port} cannot be used" in log
 
 
 def logged(folder: Path) -> str:

@@ -27,5 +27,5 @@ def test_a_worker_that_is_refused_by_the_brokers_ends_with_the_reason(
     log = tmp_path / "worker.log"
     with process("engine-refused", broker.address, name, log) as worker:
         assert worker.wait(40) == 1
-    assert "has not let this worker in" in log.read_text()
+    assert "s to join the consumer group" in log.read_text()
     assert "the broker reports InvalidSessionTimeout" in log.read_text()

@@ -146,7 +146,7 @@ def test_a_topic_that_the_operator_must_mend_ends_the_worker_with_its_own_code(
     [
         ({"kafka.replication": 9}, "cannot have 9 copies on 1 broker(s)"),
         ({"worker.data_dir": "file"}, "worker.data_dir: "),
-        ({"pipeline.rekey": True}, "the topic does not exist, and is not ours to create"),
+        ({"pipeline.rekey": True}, "the topic does not exist, and a worker does not create it"),
     ],
     ids=["replication", "data_dir", "source"],
 )

@@ -419,5 +419,5 @@ def test_a_source_that_is_not_there_is_a_mistake_where_it_is_rekeyed(broker: Bro
         async with running(await started(config)):
             pass
 
-    with pytest.raises(ConfigError, match=rf"^{name}-two: the topic does not exist, and is not ours to create$"):
+    with pytest.raises(ConfigError, match=rf"^{name}-two: the topic does not exist, and a worker does not create it$"):
         asyncio.run(run())

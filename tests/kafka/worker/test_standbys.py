@@ -84,7 +84,7 @@ def test_a_worker_that_is_killed_is_replaced_by_one_that_has_its_state(
                 assert await settled(config, survivors(first + second), 60.0) == []
                 await has_read_all(app)
                 (log,) = tmp_path.glob("worker-0-*.log")
-                await until(lambda: "standing by: everything that is followed here has been read" in log.read_text())
+                await until(lambda: "standing by: all followed changelogs have been read" in log.read_text())
                 state, before = state_of(app), applied(app)
                 documents, buckets = state.documents.followed(), state.buckets.followed()
                 other.kill()

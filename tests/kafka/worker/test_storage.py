@@ -169,7 +169,7 @@ def test_a_full_disk_ends_the_worker_and_with_room_it_continues(
             await until(lambda: workers[0].poll() is not None, 60)
             assert workers[0].returncode == 1
             (log,) = tmp_path.glob("worker-0-*.log")
-            assert ": make room, or name another `data_dir`; nothing is lost" in log.read_text()
+            assert ": free some space, or set another `data_dir`; nothing is lost" in log.read_text()
             workers.append(start(file, 1))
             return await settled(config, survivors(stream), 120.0)
 

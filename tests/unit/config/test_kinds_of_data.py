@@ -60,7 +60,7 @@ def foreign(key: str, kinds: str, kind: str) -> str:
         (VECTORS.replace("20", "180"), "", "distance: got 180, expected degrees, above 0 and below 180"),
         (VECTORS.replace("20", "179"), "", "distance: with `slots` and `recall`: no banding of 256 slots finds a pair"),
         (f"{HEAD}kind = 'vector'\ndistance = 3\n", "", "dimension: got none, expected the number of values of a"),
-        (f"{HEAD}kind = 'vector'\ndimension = 3\n", "", "distance: got none, expected the greatest distance of a"),
+        (f"{HEAD}kind = 'vector'\ndimension = 3\n", "", "distance: got none, expected the maximum distance of a"),
         (VECTORS, "guards.representative_similarity = 0.5", "guards.representative_similarity: got 0.5, expected at"),
     ],
 )  # fmt: skip

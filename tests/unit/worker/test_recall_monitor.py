@@ -100,7 +100,7 @@ def test_bands_that_fall_short_are_reported_once_until_they_recover(caplog: pyte
     for _ in range(3):
         _warn_of_low_recall(state, short)
     (warning,) = caplog.messages
-    assert warning.startswith("p: the bands find fewer of the matches than was asked for, 0.99: see ")
+    assert warning.startswith("p: the bands find fewer matches than the configured recall, 0.99: see ")
     see(state.counts.recall_monitor, 20_000, 0)
     _warn_of_low_recall(state, short)
     assert short == set()

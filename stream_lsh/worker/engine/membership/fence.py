@@ -21,7 +21,7 @@ FENCE_AT = 0.8
 """In session timeouts: the rest covers the way to the broker and clocks that run unevenly."""
 
 EXPELLED = (
-    "the consumer group has thrown this worker out: the process was stopped or the broker was out of reach, and others "
+    "the consumer group has removed this worker: the process was stopped or the broker was out of reach, and others "
     "may have owned its partitions"
 )
 

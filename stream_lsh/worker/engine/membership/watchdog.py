@@ -77,7 +77,7 @@ class Watchdog:
                 if refusal
                 else ": is another member of it stuck, or the broker away?"
             )
-            raise DoubtError(f"the consumer group has not let this worker in for {now - waiting_since:.0f} s{why}")
+            raise DoubtError(f"this worker has waited {now - waiting_since:.0f} s to join the consumer group{why}")
         self._check_recovery(now)
 
     def _check_recovery(self, now: float) -> None:
@@ -96,5 +96,5 @@ class Watchdog:
             raise DoubtError(
                 f"the recovery of the tables has not read a record for {self._still:.0f} s and still lacks {left}"
                 if left
-                else f"the rebalance of the group has not come to its end here for {self._still:.0f} s"
+                else f"the rebalance of the group has not ended on this worker for {self._still:.0f} s"
             )

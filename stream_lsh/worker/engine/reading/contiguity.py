@@ -13,6 +13,7 @@ from typing import Any
 from faust.types import TP
 
 from stream_lsh.errors import DoubtError, StateError
+from stream_lsh.wire.manifest import LOST
 
 
 class ContiguityGuard:
@@ -47,14 +48,13 @@ class ContiguityGuard:
         elif expected is not None and first < expected:
             raise StateError(
                 f"{message.topic}[{message.partition}] continues at offset {first}, expected {expected}: it was "
-                "truncated by an unclean leader election, or deleted and recreated; see `An own topic that was "
-                "deleted or cut` in docs/operations/errors.md"
+                f"truncated by an unclean leader election, or deleted and recreated; see {LOST}"
             )
         if expected is not None and first > expected:
             if message.topic not in self._gaps_allowed:
                 raise DoubtError(
                     f"{message.topic}[{message.partition}] continues at offset {first}, expected {expected}: "
-                    "records were dropped on the way here, or deleted before they were read"
+                    "records were lost in between, or deleted before they were read"
                 )
             self.skipped[message.topic] = self.skipped.get(message.topic, 0) + first - expected
         self._next[message.tp] = message.generation_id, last + 1

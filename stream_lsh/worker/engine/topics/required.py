@@ -184,7 +184,7 @@ def topic_problems(spec: TopicSpec, topic: FoundTopic | None, brokers: int) -> l
 def _impossible(spec: TopicSpec, brokers: int) -> list[str]:
     """Why a missing topic cannot be created."""
     if not spec.create or spec.partitions is None:
-        return [f"{spec.name}: the topic does not exist, and is not ours to create"]
+        return [f"{spec.name}: the topic does not exist, and a worker does not create it"]
     if spec.replication is not None and spec.replication > brokers:
         return [f"{spec.name}: cannot have {spec.replication} copies on {brokers} broker(s)"]
     return []
@@ -301,7 +301,7 @@ async def _create(admin: Any, missing: Sequence[TopicSpec], brokers: int) -> dic
                     break
                 await asyncio.sleep(0.05)
     except TimeoutError:
-        raise ConfigError(f"created, but not to be seen: {', '.join(sorted(names - set(existing)))}") from None
+        raise ConfigError(f"created, but not visible yet: {', '.join(sorted(names - set(existing)))}") from None
     # Topics that another worker created meanwhile must meet the requirements, too.
     problems = [problem for spec in missing for problem in _wrong(spec, existing[spec.name])]
     if problems:

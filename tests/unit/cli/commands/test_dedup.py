@@ -210,7 +210,7 @@ def test_caps_are_reported_and_lifted(tmp_path: Path) -> None:
     assert len(capped.out) < 4950
     recall = len(capped.out) / 4950
     assert f"capped: {4950 - len(capped.out):,} candidates were not compared" in capped.err
-    assert f"recall some {recall:.2f}" in capped.err
+    assert f"recall about {recall:.2f}" in capped.err
     for lifted in (dedup("-", stdin=documents), dedup("-", "--max-candidates", "0", stdin=documents)):
         assert "capped" not in lifted.err
         assert len(lifted.out) == 4950

@@ -77,7 +77,7 @@ def test_a_profile_learns_and_what_it_learned_is_shown(people: Path, capfd: pyte
     assert sum(line.startswith("shoes") for line in table) == 0
     assert "warning: shoes: no estimate, no two records have a value: the weights are meaningless" in table
     matches = round((profile.prior or 0) * 179_700)
-    assert f"prior {profile.prior:.3g}: some {matches} matches among 179,700 pairs of records" in table
+    assert f"prior {profile.prior:.3g}: about {matches} matches among 179,700 pairs of records" in table
     assert any("iterations over" in line and "u from these and 179,700 pairs at random" in line for line in table)
     assert table[-1].startswith("600 records, ")
 

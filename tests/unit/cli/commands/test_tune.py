@@ -80,7 +80,7 @@ def test_the_text_explains_the_choice() -> None:
         "Another row would need 140 slots.",
         ">     16     6     96  0.9923     0.59  0.0002  0.219",
         "-     14     9    126  0.8670",
-        "Memory: some 852 bytes per document besides its text, 0.85 GB per million: 512 of signature",
+        "Memory: about 852 bytes per document besides its text, 0.85 GB per million: 512 of signature",
         "`stream-lsh tune FILE...` estimates the candidates of your documents.",
         "  bands = 16\n  rows = 6\n",
     ):
