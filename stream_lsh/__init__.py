@@ -13,6 +13,7 @@
     Record              named fields with an id, a source and an event time
     RecordMatch, Entity results for records
     Guards              against clusters that chain dissimilar documents together
+    Client, AsyncClient questions to the workers of a running stream
     StreamLSHError      the root of the errors, see `stream_lsh.errors`
 
 Names are imported at their first use, so that the command line starts without loading unused modules.
@@ -24,6 +25,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from stream_lsh.applications.duplicate_code import CodeMatch, DuplicateCode, Fragment
     from stream_lsh.applications.partial_copies import PartialCopies, PartialCopy
+    from stream_lsh.client.asynchronous import AsyncClient
+    from stream_lsh.client.synchronous import Client
     from stream_lsh.errors import (
         ConfigError,
         DamagedBytes,
@@ -33,8 +36,11 @@ if TYPE_CHECKING:
         InputError,
         InvariantError,
         MalformedMessage,
+        NotAvailable,
+        QueryError,
         StateError,
         StreamLSHError,
+        UnknownId,
         UnusableDocument,
     )
     from stream_lsh.kinds.record.in_memory import RecordLinker
@@ -47,6 +53,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "About",
+    "AsyncClient",
+    "Client",
     "Cluster",
     "CodeMatch",
     "ConfigError",
@@ -67,8 +75,10 @@ __all__ = [
     "NearestNeighbours",
     "Neighbour",
     "NeighbourPair",
+    "NotAvailable",
     "PartialCopies",
     "PartialCopy",
+    "QueryError",
     "Record",
     "RecordLinker",
     "RecordMatch",
@@ -78,6 +88,7 @@ __all__ = [
     "StateError",
     "Story",
     "StreamLSHError",
+    "UnknownId",
     "UnusableDocument",
 ]
 
@@ -85,6 +96,8 @@ __version__ = "0.1.0"
 
 _HOME = {
     "About": "model",
+    "AsyncClient": "client.asynchronous",
+    "Client": "client.synchronous",
     "Cluster": "model",
     "CodeMatch": "applications.duplicate_code",
     "Document": "model",

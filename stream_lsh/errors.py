@@ -10,6 +10,9 @@
     │   ├─ FutureFormat         written by a newer version
     │   └─ DamagedBytes         truncated, foreign or altered
     ├─ DoubtError           environment     halt; start the worker again, no data is lost
+    ├─ QueryError           a query         the query has no answer; nothing was changed
+    │   ├─ UnknownId            there is no such document, cluster or entity, or no longer
+    │   └─ NotAvailable         no worker answers now; ask again later
     └─ InvariantError       the package     halt; this is a bug, please report it
 
 Messages contain the value got, the value expected and the likely cause.  Any other exception that leaves the core is
@@ -17,7 +20,7 @@ a bug: a message that was being parsed or signed becomes a dead letter with the 
 worker halts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 class StreamLSHError(Exception):
@@ -74,6 +77,34 @@ class DoubtError(StreamLSHError):
     A delivery failed, offsets have a gap, the session with the broker expired, or the group does not readmit it.  Halt,
     and start the worker again; it reads unacknowledged messages again.
     """
+
+
+class QueryError(StreamLSHError):
+    """A query without an answer; a wrong request is a ConfigError, a value that cannot be compared an InputError."""
+
+
+class UnknownId(QueryError):
+    """No such document, cluster or entity.
+
+    Attributes:
+        into: the cluster or entity into which a closed one was merged; "" if it is not known.
+    """
+
+    def __init__(self, message: str, into: str = "") -> None:
+        super().__init__(message)
+        self.into = into
+
+
+class NotAvailable(QueryError):
+    """No answer for now: workers are down, recover, are busy, or cannot be reached.  Ask again later.
+
+    Attributes:
+        missing: the partitions that are not available, by table, as far as they are known.
+    """
+
+    def __init__(self, message: str, missing: Mapping[str, Sequence[int]] | None = None) -> None:
+        super().__init__(message)
+        self.missing = dict(missing or {})
 
 
 class InvariantError(StreamLSHError):

@@ -18,7 +18,20 @@ FOUNDATION = ("arrays", "controls", "hashing", "errors", "model", "retention", "
 STEPS = ("text", "sketch", "lsh", "measure", "index", "interop", "records", "ledger", "pipeline")
 KINDS = ("files", "settings", "kinds")
 SURFACES = ("allpairs", "stream_lsh", "demo", "cli", "__main__")
-ORDER = (*FOUNDATION, *STEPS, "wire", *KINDS, "config", "sizing", "figures", "applications", "web", "worker", *SURFACES)
+ORDER = (
+    *FOUNDATION,
+    *STEPS,
+    "wire",
+    *KINDS,
+    "config",
+    "sizing",
+    "figures",
+    "applications",
+    "client",
+    "web",
+    "worker",
+    *SURFACES,
+)
 """Every room, each after all that it may import; `stream_lsh` is the package's own `__init__`."""
 
 KIND_CORE = frozenset(
@@ -84,6 +97,7 @@ LOOPS = frozenset(
         "stream_lsh.cli.process",
         "stream_lsh.cli.commands.ui",
         "stream_lsh.cli.runs.demo",
+        "stream_lsh.client.asynchronous",
         "stream_lsh.web.source",
     }
 )

@@ -1,0 +1,162 @@
+"""The client for asyncio."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import aiohttp
+from yarl import URL
+
+from stream_lsh.client import calls
+from stream_lsh.client.answers import ServiceDescription, Similar
+from stream_lsh.client.event_stream import Event, EventReader
+from stream_lsh.client.exchange import (
+    EVENTS_SILENCE_SECONDS,
+    RECONNECT_SECONDS,
+    RETRIES,
+    TIMEOUT_SECONDS,
+    Call,
+    Response,
+    answer_of,
+    error_of,
+    service_at,
+    unreachable,
+    wait_seconds,
+)
+from stream_lsh.errors import NotAvailable
+
+T = TypeVar("T")
+_LARGEST_LINE = 1 << 20
+
+
+class AsyncClient:
+    """Asks the workers of a running stream, as `Client` does, from one loop of asyncio; calls may run side by side.
+
+    Args:
+        url: of any worker with `ask`, of `stream-lsh serve`, or of a proxy before several.
+        pipeline: its name.
+        token: one of `ask_token`; "" for none.
+        timeout: the seconds that a call may take, with its repetitions.
+    """
+
+    def __init__(self, url: str, pipeline: str, token: str = "", timeout: float = TIMEOUT_SECONDS) -> None:
+        self._service, self._pipeline, self._timeout = service_at(url, token), pipeline, timeout
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections; the next call opens others."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def service(self) -> ServiceDescription:
+        """The worker that answers, and whether its application is complete."""
+        return await self._answer(calls.service())
+
+    async def similar(
+        self,
+        text: str | None = None,
+        *,
+        record: Mapping[str, Any] | None = None,
+        source: str = "",
+        items: Sequence[str | int] | None = None,
+        vector: calls.Vector | None = None,
+        time: str | float | None = None,
+        limit: int = 20,
+        threshold: float | None = None,
+        partial: bool = False,
+        stale: bool = False,
+    ) -> Similar:
+        """The stored documents that are similar to one that is not stored; arguments as of `calls.similar`."""
+        return await self._answer(
+            calls.similar(
+                self._pipeline,
+                text,
+                record=record,
+                source=source,
+                items=items,
+                vector=vector,
+                time=time,
+                limit=limit,
+                threshold=threshold,
+                partial=partial,
+                stale=stale,
+            )
+        )
+
+    async def events(self, types: Sequence[str] = (), after: str = "") -> AsyncGenerator[Event, None]:
+        """The changes of results, without end; as `Client.events`."""
+        reader = EventReader(after)
+        while True:
+            try:
+                async for event in self._stream(reader, types):
+                    yield event
+            except (OSError, TimeoutError, aiohttp.ClientError, NotAvailable) as error:
+                if not reader.begun:
+                    raise unreachable(self._service, error) from error
+            await asyncio.sleep(RECONNECT_SECONDS)
+
+    async def _stream(self, reader: EventReader, types: Sequence[str]) -> AsyncGenerator[Event, None]:
+        call = calls.events(self._pipeline, types, reader.last_id)
+        silence = aiohttp.ClientTimeout(total=None, sock_connect=self._timeout, sock_read=EVENTS_SILENCE_SECONDS)
+        async with await self._sent(call, timeout=silence) as response:
+            if response.status != 200:
+                raise error_of(call, await _read(response))
+            reader.restart()
+            async for line in response.content:
+                event = reader.line(line.rstrip(b"\r\n"))
+                if event is not None:
+                    yield event
+
+    async def _answer(self, call: Call[T]) -> T:
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + self._timeout
+        try:
+            async with asyncio.timeout_at(deadline):
+                for left in reversed(range(RETRIES + 1)):
+                    response = await self._response(call)
+                    wait = wait_seconds(response)
+                    if not left or wait is None or clock() + wait >= deadline:
+                        break
+                    await asyncio.sleep(wait)
+        except TimeoutError:
+            raise NotAvailable(f"{self._service.url}: got no answer within {self._timeout:g} s") from None
+        return answer_of(call, response)
+
+    async def _response(self, call: Call[Any]) -> Response:
+        """The response of the service; sent again if the connection was closed while it was idle."""
+        again = True
+        while True:
+            try:
+                async with await self._sent(call, timeout=aiohttp.ClientTimeout(total=None)) as response:
+                    return await _read(response)
+            except (OSError, aiohttp.ClientError) as error:
+                if not again or not isinstance(error, aiohttp.ServerDisconnectedError | ConnectionResetError):
+                    raise unreachable(self._service, error) from error
+                again = False
+
+    async def _sent(self, call: Call[Any], timeout: aiohttp.ClientTimeout) -> aiohttp.ClientResponse:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(read_bufsize=_LARGEST_LINE)
+        return await self._session.request(
+            call.method,
+            URL(self._service.url + call.path, encoded=True),
+            data=call.body,
+            headers=self._service.headers(call),
+            timeout=timeout,
+            allow_redirects=False,
+        )
+
+
+async def _read(response: aiohttp.ClientResponse) -> Response:
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return Response(response.status, headers, await response.read())

@@ -1,0 +1,82 @@
+"""Server-sent events, from lines to values."""
+
+from typing import Any
+
+import msgspec
+
+from stream_lsh.errors import InvariantError
+
+
+class Event(msgspec.Struct, frozen=True):
+    """A change of a result.
+
+    Attributes:
+        type: the public topic, such as `matches`.
+        key: of the message: for pairs two ids as JSON, else an id.
+        value: the new value; None if the previous one is withdrawn.
+        headers: of the message, such as the reason of a withdrawal.
+        id: the place in the stream from which `events(after=...)` continues; it may repeat some events.
+    """
+
+    type: str
+    key: str | None
+    value: Any
+    headers: dict[str, str]
+    id: str = ""
+
+
+class _Data(msgspec.Struct, frozen=True):
+    key: str | None
+    value: Any
+    headers: dict[str, str]
+
+
+class EventReader:
+    """Collects the lines of a stream to events.
+
+    Args:
+        last_id: the place at which the stream begins.
+
+    Example:
+        >>> reader = EventReader()
+        >>> lines = [b"id: matches:4", b"event: matches", b'data: {"key":"a","value":null,"headers":{}}', b""]
+        >>> [event for line in lines if (event := reader.line(line))]
+        [Event(type='matches', key='a', value=None, headers={}, id='matches:4')]
+    """
+
+    def __init__(self, last_id: str = "") -> None:
+        self.last_id, self.begun = last_id, False
+        self._type, self._data = "", list[bytes]()
+
+    def restart(self) -> None:
+        """Begin with another connection, behind the last id."""
+        self.begun, self._type, self._data = True, "", []
+
+    def line(self, line: bytes) -> Event | None:
+        """The event that ends with a line, given without its end; None while it has not ended, and for comments.
+
+        Raises:
+            InvariantError: the data have another form.
+        """
+        if not line:
+            return self._event()
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if name == b"id":
+            self.last_id = value.decode("utf-8", "replace")
+        elif name == b"event":
+            self._type = value.decode("utf-8", "replace")
+        elif name == b"data":
+            self._data.append(value)
+        return None
+
+    def _event(self) -> Event | None:
+        kind, data = self._type, b"\n".join(self._data)
+        self._type, self._data = "", []
+        if not data:
+            return None
+        try:
+            found = msgspec.json.decode(data, type=_Data)
+        except msgspec.MsgspecError as error:
+            raise InvariantError(f"got an event of another form ({error}), expected key, value and headers") from None
+        return Event(kind, found.key, found.value, found.headers, self.last_id)

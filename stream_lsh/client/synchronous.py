@@ -1,0 +1,183 @@
+"""The client for threads."""
+
+import http.client
+import socket
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from stream_lsh.client import calls
+from stream_lsh.client.answers import ServiceDescription, Similar
+from stream_lsh.client.event_stream import Event, EventReader
+from stream_lsh.client.exchange import (
+    EVENTS_SILENCE_SECONDS,
+    RECONNECT_SECONDS,
+    RETRIES,
+    TIMEOUT_SECONDS,
+    Call,
+    Response,
+    answer_of,
+    error_of,
+    service_at,
+    unreachable,
+    wait_seconds,
+)
+from stream_lsh.errors import NotAvailable
+
+T = TypeVar("T")
+_CLOSED = (http.client.BadStatusLine, ConnectionResetError, BrokenPipeError)
+"""The errors of a connection that the other side closed while it was idle."""
+
+
+class Client:
+    """Asks the workers of a running stream; keeps its connection, and is for one thread at a time.
+
+    All methods raise ConfigError for a refused request, UnusableDocument for a value that cannot be compared, UnknownId
+    and NotAvailable.  A request that the service cannot answer now is sent again, at most twice.
+
+    Args:
+        url: of any worker with `ask`, of `stream-lsh serve`, or of a proxy before several.
+        pipeline: its name.
+        token: one of `ask_token`; "" for none.
+        timeout: the seconds that a call may take, with its repetitions.
+    """
+
+    def __init__(self, url: str, pipeline: str, token: str = "", timeout: float = TIMEOUT_SECONDS) -> None:
+        self._service, self._pipeline, self._timeout = service_at(url, token), pipeline, timeout
+        self._connection: http.client.HTTPConnection | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; the next call opens another one."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def service(self) -> ServiceDescription:
+        """The worker that answers, and whether its application is complete."""
+        return self._answer(calls.service())
+
+    def similar(
+        self,
+        text: str | None = None,
+        *,
+        record: Mapping[str, Any] | None = None,
+        source: str = "",
+        items: Sequence[str | int] | None = None,
+        vector: calls.Vector | None = None,
+        time: str | float | None = None,
+        limit: int = 20,
+        threshold: float | None = None,
+        partial: bool = False,
+        stale: bool = False,
+    ) -> Similar:
+        """The stored documents that are similar to one that is not stored; arguments as of `calls.similar`."""
+        return self._answer(
+            calls.similar(
+                self._pipeline,
+                text,
+                record=record,
+                source=source,
+                items=items,
+                vector=vector,
+                time=time,
+                limit=limit,
+                threshold=threshold,
+                partial=partial,
+                stale=stale,
+            )
+        )
+
+    def events(self, types: Sequence[str] = (), after: str = "") -> Iterator[Event]:
+        """The changes of results, without end; continues after a lost connection, and may then repeat some events.
+
+        Args:
+            types: of the events, such as `matches`; all by default.
+            after: the id of an event behind which the stream begins; now by default.
+
+        Raises:
+            NotAvailable: the service cannot be reached.
+        """
+        reader = EventReader(after)
+        while True:
+            connection = self._connected(EVENTS_SILENCE_SECONDS)
+            try:
+                yield from self._stream(connection, reader, types)
+            except (OSError, http.client.HTTPException, NotAvailable) as error:
+                if not reader.begun:
+                    raise unreachable(self._service, error) from error
+            finally:
+                connection.close()
+            time.sleep(RECONNECT_SECONDS)
+
+    def _stream(
+        self, connection: http.client.HTTPConnection, reader: EventReader, types: Sequence[str]
+    ) -> Iterator[Event]:
+        call = calls.events(self._pipeline, types, reader.last_id)
+        response = self._sent(connection, call)
+        if response.status != 200:
+            raise error_of(call, _read(response))
+        reader.restart()
+        for line in response:
+            event = reader.line(line.rstrip(b"\r\n"))
+            if event is not None:
+                yield event
+
+    def _answer(self, call: Call[T]) -> T:
+        deadline = time.monotonic() + self._timeout
+        for left in reversed(range(RETRIES + 1)):
+            response = self._response(call, deadline)
+            wait = wait_seconds(response)
+            if not left or wait is None or time.monotonic() + wait >= deadline:
+                break
+            time.sleep(wait)
+        return answer_of(call, response)
+
+    def _response(self, call: Call[T], deadline: float) -> Response:
+        """The response of the service; sent again if the connection was closed while it was idle."""
+        while True:
+            seconds, kept = deadline - time.monotonic(), self._connection is not None
+            if seconds <= 0:
+                raise NotAvailable(f"{self._service.url}: got no answer within {self._timeout:g} s")
+            connection = self._connection = self._connection or self._connected(seconds)
+            if connection.sock is not None:
+                connection.sock.settimeout(seconds)
+            try:
+                response = self._sent(connection, call)
+                found = _read(response)
+            except (OSError, http.client.HTTPException) as error:
+                self.close()
+                if not (kept and isinstance(error, _CLOSED)):
+                    raise unreachable(self._service, error) from error
+                continue
+            except BaseException:
+                self.close()
+                raise
+            if response.will_close:
+                self.close()
+            return found
+
+    def _connected(self, seconds: float) -> http.client.HTTPConnection:
+        kind = http.client.HTTPSConnection if self._service.secure else http.client.HTTPConnection
+        return kind(self._service.host, self._service.port, timeout=seconds)
+
+    def _sent(self, connection: http.client.HTTPConnection, call: Call[Any]) -> http.client.HTTPResponse:
+        if connection.sock is None:
+            connection.connect()
+            # Head and body are two packets: without this the second one waits for the acknowledgement of the first.
+            connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.request(call.method, self._service.base + call.path, call.body, self._service.headers(call))
+        return connection.getresponse()
+
+
+def _read(response: http.client.HTTPResponse) -> Response:
+    headers = {name.lower(): value for name, value in response.getheaders()}
+    return Response(response.status, headers, response.read())
