@@ -15,7 +15,7 @@ from stream_lsh.cli.process import Terminated, as_exceptions
 from stream_lsh.errors import ConfigError, InvariantError, StreamLSHError
 from stream_lsh.spelling import resembling
 
-_UNTIL_INTERRUPTED = ("demo", "worker", "tail", "ui")
+_UNTIL_INTERRUPTED = ("demo", "worker", "serve", "tail", "ui")
 """Commands that may run until Ctrl-C, which is no failure."""
 
 FAILED, WRONG_USE, INTERRUPTED, TERMINATED = 1, 2, 130, 143

@@ -138,6 +138,7 @@ class WorkerApp(EngineApp):
         if not self.embedded:
             self.add_future(self.maintenance.trim())
         self.add_future(self.maintenance.check_topics())
+        self.add_future(self.query_api.check_address())
         if self.in_worker and (address := self.config.worker.web_address) is not None:
             self.add_future(WorkerWeb(self, self.pipelines, self.maintenance).serve(*address))
 

@@ -23,6 +23,9 @@ from stream_lsh.worker.query.standing import WorkerStanding, not_available, part
 from stream_lsh.worker.state import PipelineState
 from tests.unit.worker.query.client import TestClient, client, free_port
 
+PIPELINE = "docs"
+"""The pipeline, and its source."""
+
 
 class Share(WorkerStanding):
     """The standing of one process with a share of the states of a worker; `others` are all processes."""
@@ -58,20 +61,24 @@ class Application(NamedTuple):
 
     worker: LiveWorker
     address: str
-    source: str
     shares: Sequence[Share]
     clients: Sequence[TestClient]
 
     async def send(self, messages: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
         """Send documents and wait until they are processed."""
-        producer = AIOKafkaProducer(bootstrap_servers=self.address, linger_ms=5)
-        await producer.start()
-        try:
-            sent = [await producer.send(self.source, json.dumps(one).encode(), key=id.encode()) for id, one in messages]
-            await asyncio.gather(*sent)
-        finally:
-            await producer.stop()
+        await sent(self.address, messages)
         await self.worker.settled()
+
+
+async def sent(address: str, messages: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
+    """Send documents, by their ids."""
+    producer = AIOKafkaProducer(bootstrap_servers=address, linger_ms=5)
+    await producer.start()
+    try:
+        under_way = [await producer.send(PIPELINE, json.dumps(one).encode(), key=id.encode()) for id, one in messages]
+        await asyncio.gather(*under_way)
+    finally:
+        await producer.stop()
 
 
 def configured(partitions: int, keys: str) -> Config:
@@ -89,9 +96,11 @@ async def application(config: Config, processes: int = 1) -> AsyncIterator[Appli
             clients = list[TestClient]()
             for number in range(processes):
                 share = Share(app, number, shares)
-                own = replace(broker.config, worker=replace(broker.config.worker, ask=share.address))
+                own = replace(
+                    broker.config, worker=replace(broker.config.worker, ask=share.address, ask_timeout_ms=20_000)
+                )
                 api = QueryApi(own, app.pipelines, share)
                 await api.start()
                 stack.push_async_callback(api.stop)
                 clients.append(await stack.enter_async_context(client(share.address)))
-            yield Application(worker, broker.address, config.pipelines[0].source, shares, clients)
+            yield Application(worker, broker.address, shares, clients)

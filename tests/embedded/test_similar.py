@@ -1,5 +1,6 @@
 """A running application finds for a document that is not stored what the class in memory finds."""
 
+import asyncio
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from tests.unit.worker.query.client import in_loop
 
 WORDS = [f"word{number}" for number in range(2_000)]
 DOCUMENTS, QUERIES = 400, 60
+PATH = "/v1/pipelines/docs/similar"
 
 
 def families(seed: int, count: int, size: int, changes: int) -> Iterator[list[int]]:
@@ -165,9 +167,118 @@ async def test_the_matches_are_those_of_the_class_in_memory(name: str, partition
         found = 0
         for at, value in enumerate(queries_of(case.values)):
             query = {case.member: value, "limit": 1_000}
-            answer = await running.clients[at % processes].post("/v1/pipelines/docs/similar", query)
+            answer = await running.clients[at % processes].post(PATH, query)
             assert answer.status == 200, answer.value
             assert answer.value["matches"] == case.of_memory(value)
             assert (answer.value["complete"], answer.value["capped"], answer.value["missing"]) == (True, False, {})
             found += len(answer.value["matches"])
     assert found > QUERIES // 2
+
+
+@in_loop
+async def test_a_query_has_options_and_changes_nothing() -> None:
+    values = texts(1, 300)
+    memory = NearDuplicates(threshold=0.5)
+    memory.add_many((f"d{at}", text) for at, text in enumerate(values))
+    best = max(values, key=lambda text: len(memory.query(text)))
+    async with application(configured(4, "threshold = 0.5"), 2) as running:
+        await running.send((f"d{at}", {"text": text}) for at, text in enumerate(values))
+        post, counts = running.clients[0].post, running.worker.counts
+        before = repr(counts)
+        all_found = dicts(memory.query(best))
+        answer = await post(PATH, {"text": best, "limit": 2})
+        assert answer.value["matches"] == all_found[:2]
+        answer = await post(PATH, {"text": best, "limit": 1_000, "threshold": 0.8})
+        assert answer.value["matches"] == [one for one in all_found if one["similarity"] >= 0.8] != all_found
+        answer = await post(PATH, {"text": "", "partial": "allow", "stale": "allow", "time": None})
+        assert (answer.value["matches"], answer.value["compared"], answer.value["complete"]) == ([], 0, True)
+        again = [await post(PATH, {"text": best, "limit": 1_000}) for _ in range(20)]
+        assert all(one.value["matches"] == all_found for one in again)
+        assert repr(counts) == before
+
+
+@in_loop
+async def test_queries_that_run_together_do_not_mix_their_texts() -> None:
+    values = texts(1, 300)
+    memory = NearDuplicates(threshold=0.5)
+    memory.add_many((f"d{at}", text) for at, text in enumerate(values))
+    async with application(configured(4, "threshold = 0.5"), 2) as running:
+        await running.send((f"d{at}", {"text": text}) for at, text in enumerate(values))
+        for start in range(0, 120, 12):
+            some = values[start : start + 12]
+            queries = [
+                running.clients[at % 2].post(PATH, {"text": text, "limit": 1_000}) for at, text in enumerate(some)
+            ]
+            for text, answer in zip(some, await asyncio.gather(*queries), strict=True):
+                assert answer.value["matches"] == dicts(memory.query(text))
+
+
+@in_loop
+async def test_a_process_without_its_partitions_is_missing_from_the_answer() -> None:
+    values = texts(1, 200)
+    async with application(configured(4, "threshold = 0.5"), 2) as running:
+        await running.send((f"d{at}", {"text": text}) for at, text in enumerate(values))
+        whole = (await running.clients[0].post(PATH, {"text": values[0]})).value["matches"]
+        running.shares[1].lost = True
+        for asked in running.clients:
+            answer = await asked.post(PATH, {"text": values[0]})
+            assert (answer.status, answer.problem, answer.headers["Retry-After"]) == (503, "not-now", "1")
+            assert answer.value["missing"] == {"buckets": [1, 3]}
+            answer = await asked.post(PATH, {"text": values[0], "partial": "allow"})
+            assert (answer.status, answer.value["complete"]) == (200, False)
+            assert answer.value["missing"]["buckets"] == [1, 3]
+            ids = {match["id"] for match in whole}
+            assert {match["id"] for match in answer.value["matches"]} <= ids
+        running.shares[1].lost = False
+        answer = await running.clients[1].post(PATH, {"text": values[0]})
+        assert (answer.value["matches"], answer.value["complete"]) == (whole, True)
+
+
+@in_loop
+async def test_many_copies_are_capped_and_the_answer_shows_it() -> None:
+    text = texts(1, 1)[0]
+    keys = "threshold = 0.5\nmax_candidates = 20"
+    async with application(configured(4, keys), 2) as running:
+        await running.send((f"copy{at}", {"text": text}) for at in range(300))
+        answer = await running.clients[0].post(PATH, {"text": text, "limit": 1_000})
+        assert answer.value["capped"]
+        assert 0 < answer.value["compared"] < 300
+        assert {match["similarity"] for match in answer.value["matches"]} == {1.0}
+
+
+HOSTILE: Sequence[tuple[bytes, str, str | None]] = (
+    (b"", "malformed", None),
+    (b"[]", "malformed", None),
+    (b'{"text": "a"', "malformed", None),
+    (b'{"text": "\xff"}', "malformed", None),
+    (b'{"text": "a", "text2": 1}', "malformed", None),
+    (b'{"items": ["a"]}', "wrong-kind", None),
+    (b"{}", "malformed", None),
+    (b'{"text": "a", "limit": 0}', "malformed", None),
+    (b'{"text": "a", "limit": true}', "malformed", None),
+    (b'{"text": "a", "threshold": 0.1}', "malformed", None),
+    (b'{"text": "a", "threshold": "high"}', "malformed", None),
+    (b'{"text": "a", "partial": true}', "malformed", None),
+    (b'{"text": "a", "stale": ["allow"]}', "malformed", None),
+    (b'{"text": ' + b"[" * 5_000 + b"]" * 5_000 + b"}", "malformed", None),
+    (b'{"text": 7}', "unusable", "text"),
+    (b'{"text": null}', "unusable", "text"),
+    (b'{"text": {"a": [1e999]}}', "unusable", "text"),
+    (b'{"text": "a", "time": "yesterday"}', "unusable", "time"),
+    (b'{"text": "a", "time": 99999999999999}', "unusable", "time"),
+    (b'{"text": "' + b"a" * 524_300 + b'"}', "unusable", "size"),
+    (b'{"text": "' + b"a" * 600_000 + b'"}', "too-large", None),
+)
+
+
+@in_loop
+async def test_a_hostile_query_is_a_problem() -> None:
+    async with application(configured(1, "")) as running:
+        for body, problem, reason in HOSTILE:
+            headers = {"Content-Type": "application/json"}
+            answer = await running.clients[0].send("POST", PATH, data=body, headers=headers)
+            assert (answer.problem, answer.value.get("reason")) == (problem, reason), body[:60]
+        answer = await running.clients[0].post(PATH, {"text": "\ud800 a text with half of a pair"})
+        assert (answer.status, answer.value["matches"]) == (200, [])
+        answer = await running.clients[0].post("/v1/pipelines/others/similar", {"text": "a"})
+        assert answer.problem == "unknown-pipeline"

@@ -21,6 +21,7 @@ GROUPS = {
         "feed": "send documents from files to the source topic of a pipeline",
         "tail": "follow the results of a pipeline",
         "check": "check configuration, brokers, topics and lag; --audit: check the results",
+        "serve": "answer queries from the changelogs, while workers are down too",
         "ui": "show web pages about running workers",
         "broker": "start or stop a Kafka broker on this machine, to try things out",
     },

@@ -1,8 +1,11 @@
 """The query API of one process: its listener, its resources, and the other processes."""
 
+import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 
 from stream_lsh.config.model import Config
+from stream_lsh.worker.query.owners import peer_of, worker_url
 from stream_lsh.worker.query.peers import Peers, answer_step
 from stream_lsh.worker.query.resources import Context, Resource
 from stream_lsh.worker.query.server import Answer, Handler, QueryServer, Request
@@ -14,6 +17,9 @@ from stream_lsh.worker.state import PipelineState
 
 _BODY_ROOM = 64 << 10
 _INTERNAL_ROOM = 1 << 20
+_LOOK_SECONDS = 0.25
+
+_log = logging.getLogger(__name__)
 
 RESOURCES: Sequence[type[Resource]] = (Service, SimilarDocuments)
 """The modules that answer public requests."""
@@ -66,6 +72,21 @@ class QueryApi:
         for resource in self._resources:
             await resource.stop()
         await self._peers.stop()
+
+    async def check_address(self) -> None:
+        """Log an error if this process is not what answers at its URL, once it is ready for the first time."""
+        peer = peer_of(worker_url(self._context.config.worker, self.standing.instance))
+        if peer is None:
+            return
+        while self.standing.state != "ready":
+            await asyncio.sleep(_LOOK_SECONDS)
+        found = await self._peers.instance_at(peer.url)
+        if found != peer.instance:
+            _log.error(
+                "query API: %s is the address of this worker, %s, for the others, and has %s: they cannot query its "
+                "partitions; is `ask_advertised` right, and no other worker has it?",
+                *(peer.url, peer.instance, found),
+            )
 
     async def _step(self, request: Request) -> Answer:
         state = self._context.pipeline(request)

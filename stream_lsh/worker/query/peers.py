@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import aiohttp
+import msgspec
 
 from stream_lsh.errors import StateError
 from stream_lsh.worker.query.owners import Peer
@@ -25,6 +26,7 @@ INSTANCE_HEADER = "Stream-LSH-Instance"
 LAG_HEADER = "Stream-LSH-Lag"
 _AGAIN_SECONDS = 0.02
 _KEEP_ALIVE_SECONDS = 60.0
+_ADDRESS_SECONDS = 5.0
 
 Body = Callable[[Sequence[int]], bytes]
 """The argument of a step for the given partitions."""
@@ -101,6 +103,17 @@ class Peers:
         session, self._session = self._session, None
         if session is not None:
             await session.close()
+
+    async def instance_at(self, url: str) -> str:
+        """The name of the process that answers at a URL, or why none does."""
+        timeout = aiohttp.ClientTimeout(total=_ADDRESS_SECONDS)
+        try:
+            async with self._open().get(url, headers=self._headers, timeout=timeout) as response:
+                described = msgspec.json.decode(await response.read())
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            return f"no answer ({type(error).__name__})"
+        name = described.get("worker") if isinstance(described, dict) else None
+        return name if isinstance(name, str) else f"an answer of something else, with status {response.status}"
 
     async def gather(self, asked: Asked) -> Gathered:
         """Run a step on partitions, wherever they are.

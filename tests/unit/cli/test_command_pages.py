@@ -22,6 +22,7 @@ GUIDES = {
     "broker": ("Running on Kafka", "../../guides/kafka.md"),
     "completion": ("Installation", "../../guides/installation.md"),
     "worker": ("Running on Kafka", "../../guides/kafka.md"),
+    "serve": ("Running on Kafka", "../../guides/kafka.md"),
     "feed": ("Running on Kafka", "../../guides/kafka.md"),
     "tail": ("Running on Kafka", "../../guides/kafka.md"),
     "check": ("Monitoring", "../../operations/monitoring.md"),

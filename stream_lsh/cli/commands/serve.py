@@ -1,0 +1,39 @@
+"""`stream-lsh serve`: answers queries from the changelogs of an application, beside its workers."""
+
+import os
+from collections.abc import Sequence
+
+from stream_lsh.cli.options.parser import Parser
+from stream_lsh.cli.process import run_cancellable
+
+_EPILOG = """\
+examples:
+  stream-lsh serve --config news.toml
+  STREAM_LSH__WORKER__ASK=127.0.0.1:6080 stream-lsh serve --config news.toml
+
+It has the routes of a worker's query API, at the address `ask` of [worker], and answers from states of its own: while
+workers are down or recover, too.  It keeps all documents of the application in memory.  Any number may run.
+"""
+_LEVELS = ("debug", "info", "warning", "error")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The command; returns its exit code."""
+    options = make_parser().parse(arguments)
+    from stream_lsh.config import load  # noqa: PLC0415
+    from stream_lsh.worker.log import log_to_stderr  # noqa: PLC0415
+    from stream_lsh.worker.query.serve import serve  # noqa: PLC0415 - loads the engine
+
+    config = load(options.config, os.environ)
+    log_to_stderr(options.log)
+    run_cancellable(serve(config))
+    return 0
+
+
+def make_parser() -> Parser:
+    """The options of the command."""
+    parser = Parser("serve", "Answer queries from the changelogs of an application.", _EPILOG, first=("config", "log"))
+    add = parser.add_argument
+    add("--config", required=True, metavar="FILE", help="the configuration of the workers, a TOML file")
+    add("--log", choices=_LEVELS, default="info", help="the least level that is logged (default info)")
+    return parser

@@ -1,0 +1,198 @@
+"""Workers on a broker find for a text what the class in memory finds, also while workers come and go."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from stream_lsh import NearDuplicates
+from stream_lsh.config import Config
+from stream_lsh.model import Document
+from stream_lsh.worker.brokers import Broker
+from tests.embedded.test_similar import dicts, texts
+from tests.kafka.worker.test_answers import configured, send, written
+from tests.unit.worker.query.client import Answered, TestClient, client, free_port
+
+PATH = "/v1/pipelines/{}/similar"
+SESSION = "2s"
+
+
+def documents_of(values: Sequence[str]) -> list[Document]:
+    return [Document(f"d{at}", text, 1_700_000_000_000) for at, text in enumerate(values)]
+
+
+def memory_of(documents: Sequence[Document]) -> NearDuplicates:
+    memory = NearDuplicates(threshold=0.5, shingles="word:3")
+    memory.add_many(documents)
+    return memory
+
+
+class Workers:
+    """Worker processes of one application, each with an address for queries."""
+
+    def __init__(self, config: Config, folder: Path, count: int) -> None:
+        self._file = written(config, folder, data_dir="", session_timeout=SESSION)
+        self.name = config.pipelines[0].name
+        self.partitions = config.pipelines[0].partitions
+        self.addresses = [f"127.0.0.1:{free_port()}" for _ in range(count)]
+        self.processes: list[subprocess.Popen[bytes] | None] = [None] * count
+        self.clients: list[TestClient] = []
+
+    def start(self, number: int) -> None:
+        log = self._file.with_name(f"worker-{number}-{time.time_ns()}.log").open("wb")
+        environment = {**os.environ, "STREAM_LSH__WORKER__ASK": self.addresses[number]}
+        command = [sys.executable, "-m", "stream_lsh", "worker", "--config", str(self._file)]
+        self.processes[number] = subprocess.Popen(command, stdout=log, stderr=log, env=environment)  # noqa: S603 - ourselves
+
+    def end(self, number: int, how: signal.Signals) -> None:
+        process = self.processes[number]
+        assert process is not None
+        process.send_signal(how)
+        process.wait(60)
+        self.processes[number] = None
+
+    async def similar(self, number: int, text: str, **options: Any) -> Answered:
+        query = {"text": text, "limit": 1_000, **options}
+        return await self.clients[number].post(PATH.format(self.name), query)
+
+    async def complete(self, seconds: float = 90.0) -> None:
+        """Wait until every running worker answers for the whole application."""
+        running = [number for number, process in enumerate(self.processes) if process is not None]
+        async with asyncio.timeout(seconds):
+            while not all([await self._is_complete(number, len(running)) for number in running]):
+                await asyncio.sleep(0.1)
+
+    async def _is_complete(self, number: int, workers: int) -> bool:
+        try:
+            answer = await self.clients[number].get("/v1")
+        except aiohttp.ClientError:
+            return False
+        owned = answer.value["pipelines"][0]["owned"]["documents"]
+        return answer.value["complete"] and len(owned) in (self.partitions // workers, -(-self.partitions // workers))
+
+
+@asynccontextmanager
+async def workers(config: Config, folder: Path, count: int) -> AsyncIterator[Workers]:
+    started = Workers(config, folder, count)
+    try:
+        async with AsyncExitStack() as stack:
+            for number in range(count):
+                started.start(number)
+                started.clients.append(await stack.enter_async_context(client(started.addresses[number])))
+            await started.complete()
+            yield started
+    finally:
+        for process in started.processes:
+            if process is not None:
+                process.kill()
+                process.wait()
+
+
+async def all_found(running: Workers, memory: NearDuplicates, values: Sequence[str]) -> None:
+    """Wait until the last documents are found by their texts."""
+    async with asyncio.timeout(180):
+        for text in values[-40:]:
+            while (await running.similar(0, text)).value.get("matches") != dicts(memory.query(text)):
+                await asyncio.sleep(0.1)
+
+
+async def wrong_answers(running: Workers, memory: NearDuplicates, queries: Sequence[str]) -> list[str]:
+    wrong = []
+    for at, text in enumerate(queries):
+        answer = await running.similar(at % len(running.clients), text)
+        if answer.status != 200 or answer.value["matches"] != dicts(memory.query(text)):
+            wrong.append(f"{text[:60]}: {answer.value}")
+    return wrong
+
+
+async def equality(config: Config, folder: Path, count: int, stored: int, asked: int) -> None:
+    values = texts(7, stored + asked // 2)
+    documents = documents_of(values[:stored])
+    memory = memory_of(documents)
+    async with workers(config, folder, count) as running:
+        await send(config.kafka.brokers[0], config.pipelines[0].source, documents)
+        await all_found(running, memory, values[:stored])
+        queries = [*values[: asked // 2], *values[stored:]]
+        assert await wrong_answers(running, memory, queries) == []
+        assert sum(len(memory.query(text)) for text in queries) > asked
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("partitions", "count"), [(1, 1), (4, 2)])
+def test_workers_find_what_the_class_in_memory_finds(
+    broker: Broker, name: str, tmp_path: Path, partitions: int, count: int
+) -> None:
+    config = configured(broker, name, partitions, shingles="word:3", max_candidates=0)
+    asyncio.run(equality(config, tmp_path, count, 1_000, 200))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1_800)
+@pytest.mark.parametrize(("partitions", "count"), [(1, 1), (1, 2), (4, 1), (4, 2), (7, 1), (7, 2)])
+def test_workers_find_what_the_class_in_memory_finds_in_many_documents(
+    broker: Broker, name: str, tmp_path: Path, partitions: int, count: int
+) -> None:
+    config = configured(broker, name, partitions, shingles="word:3", max_candidates=0)
+    asyncio.run(equality(config, tmp_path, count, 20_000, 2_000))
+
+
+async def restarts(config: Config, folder: Path, stored: int) -> tuple[int, int, list[str]]:
+    """The numbers of complete and of refused answers while workers end and come back, and the wrong answers."""
+    values = texts(8, stored)
+    documents = documents_of(values)
+    memory = memory_of(documents)
+    expected = {text: dicts(memory.query(text)) for text in values[:300]}
+    answered, refused, wrong, over = 0, 0, list[str](), asyncio.Event()
+
+    async def asking(running: Workers, number: int) -> None:
+        nonlocal answered, refused
+        while not over.is_set():
+            for text, matches in expected.items():
+                try:
+                    answer = await running.similar(number, text)
+                except aiohttp.ClientError:  # the worker is not running
+                    await asyncio.sleep(0.05)
+                    continue
+                if answer.status == 200:
+                    answered += 1
+                    if answer.value["matches"] != matches:
+                        wrong.append(f"{len(answer.value['matches'])} of {len(matches)}: {answer.value}")
+                else:
+                    refused += 1
+                    assert answer.problem in ("not-now", "too-late"), answer.value
+                await asyncio.sleep(0.005)
+                if over.is_set():
+                    return
+
+    async with workers(config, folder, 2) as running:
+        await send(config.kafka.brokers[0], config.pipelines[0].source, documents)
+        await all_found(running, memory, values)
+        asks = [asyncio.create_task(asking(running, number)) for number in range(2)]
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            running.end(1, how)
+            await running.complete()
+            await asyncio.sleep(1.0)
+            running.start(1)
+            await running.complete()
+            await asyncio.sleep(1.0)
+        over.set()
+        await asyncio.gather(*asks)
+    return answered, refused, wrong
+
+
+@pytest.mark.timeout(300)
+def test_no_answer_is_short_while_workers_end_and_come_back(broker: Broker, name: str, tmp_path: Path) -> None:
+    config = configured(broker, name, 4, shingles="word:3", max_candidates=0)
+    answered, refused, wrong = asyncio.run(restarts(config, tmp_path, 3_000))
+    assert wrong == []
+    assert answered > 100
+    assert refused > 0, "a worker that was killed is missed by the group only after a while"
