@@ -43,11 +43,11 @@ _SMALL = 2 << 20
 
 _EPILOG = """\
 inputs:
-  JSON lines   {"id": ..., "text": ..., "time": ...}; time is optional: ISO 8601 or milliseconds since 1970
+  JSON lines   {"id": ..., "text": ..., "time": ...}; time is optional: ISO 8601, RFC 2822, or a number since 1970
   CSV, TSV     a header with the columns id, text and, if there is one, time
   text, HTML   a file whose name ends in .txt, .md, .html or such is one document, its path the id
   folder       every file below it is a document, its relative path the id
-  Each may be gzip or zstd; - is standard input (JSON lines, or the format of --format).
+  Files may be compressed with gzip or zstd; - is standard input (JSON lines, or the format of --format).
   A later document replaces an earlier one with the same id.
 
 outputs:

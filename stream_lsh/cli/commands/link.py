@@ -18,14 +18,14 @@ OUTPUTS = ("matches", "entities", "reviews", "golden")
 _EPILOG = """\
 inputs:
   CSV, TSV     a header, then a record per row
-  JSON lines   an object per line; objects within it are fields side by side
+  JSON lines   an object per line; the fields of nested objects become columns
   Parquet      with the extra `parquet`
-  Each but Parquet may be gzip or zstd; - is standard input (JSON lines, or the format of --format).
-  Each of several files is a source, unless a column names the source; the id of a record with a source is SOURCE/ID.
-  A later record replaces an earlier one with the same id. `time` is optional: ISO 8601 or milliseconds.
+  All but Parquet may be compressed with gzip or zstd; - is standard input (JSON lines, or the format of --format).
+  With several files, each is a source, unless a column names it; the id of a record with a source is SOURCE/ID.
+  A later record replaces an earlier one with the same id. `time` is optional: ISO 8601, RFC 2822, or a number.
 
 outputs, as JSON lines:
-  an entity    {"entity","size","members":[{"id","source"},...],"golden":{...}}: the records of one thing
+  an entity    {"entity","size","members":[{"id","source"},...],"golden":{...}}: records that describe the same thing
   a match      {"pipeline","left","right","similarity","measure","score","weights","rules",...}; a review likewise
 and as CSV:
   golden       a row for each entity: its id, its size, its fields

@@ -16,7 +16,7 @@ inputs:
   CSV, TSV     a header with such columns
   text, HTML   a file whose name ends in .txt, .md, .html or such is one page, its path the id
   folder       every file below it is a page, the folder within the folder its site
-  Each may be gzip or zstd; - is standard input.
+  Files may be compressed with gzip or zstd; - is standard input.
 
 The site of a page is its `source`, or the host of its `url`.  A page is mirrored in another site if a page there is a
 match and has as large a share of its shingles as the threshold asks for.  So an excerpt is in the full page, and not

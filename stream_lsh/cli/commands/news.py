@@ -16,7 +16,7 @@ inputs:
   JSON lines   {"id", "text", "time"?, "title"?, "source"?, "url"?}; the text may be HTML
   CSV, TSV     a header with such columns
   text, HTML   a file whose name ends in .txt, .md, .html or such is one article, its path the id
-  Each may be gzip or zstd; - is standard input.
+  Files may be compressed with gzip or zstd; - is standard input.
 
 A story has the title of its fullest early version as its headline, and its outlets in the order in which they
 published; an outlet is the `source`, or the host of the `url`.

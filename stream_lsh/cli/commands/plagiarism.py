@@ -23,7 +23,7 @@ inputs:
   JSON lines   {"id": ..., "text": ...}
   CSV, TSV     a header with the columns id and text
   text, HTML   a file whose name ends in .txt, .md, .html or such is one text, its path the id
-  Each may be gzip or zstd; - is standard input.
+  Files may be compressed with gzip or zstd; - is standard input.
 
 Shingles of more than --common texts do not count: an assignment that all texts quote is not plagiarism.  With
 --sources, a shingle of a source counts however many texts copied it, unless more than --common sources have it.  Two
