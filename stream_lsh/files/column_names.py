@@ -19,7 +19,7 @@ AS_NAMED = {f"{name}_column": name for name in COLUMNS}
 
 def of_documents(options: Namespace) -> None:
     """Set the default names of columns; raises ConfigError for options that apply to records only."""
-    problems = ["--format: got parquet, expected another one: it is read as records"] * (options.format == "parquet")
+    problems = []
     if options.encoding != "utf-8":
         problems.append("--encoding: applies to records only; documents are in UTF-8")
     if problems:

@@ -9,7 +9,8 @@ from stream_lsh.files.inflate import STDIN
 
 TEXT = "text"
 """The format of a file that is one document; its path is the id."""
-TABLES = ("jsonl", "csv", "tsv")
+PARQUET = "parquet"
+TABLES = ("jsonl", "csv", "tsv", PARQUET)
 """Formats of files with a document, a record, a set or a vector in each line or row."""
 FORMATS = (*TABLES, TEXT, "folder")
 """The formats that commands for documents read."""
@@ -20,11 +21,11 @@ _ENDINGS = {
     ".csv": "csv",
     **dict.fromkeys((".tsv", ".tab"), "tsv"),
     **dict.fromkeys((".txt", ".text", ".md", ".markdown", ".rst", ".html", ".htm", ".xhtml"), TEXT),
-    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".parquet", ".pq"), PARQUET),
     ".npy": "npy",
 }
 _COMPRESSED = (".gz", ".zst")
-_NOT_COMPRESSED = ("parquet", "npy")
+_NOT_COMPRESSED = (PARQUET, "npy")
 """Formats with a compression of their own, or that are mapped into memory."""
 
 
@@ -78,6 +79,7 @@ def find_inputs(
         else:
             detected = _format(path) if os.path.isfile(path) else "jsonl"
             inputs.append(Input(path, format or detected, os.path.getsize(path), delimiter))
+    problems += ["-: Parquet cannot be read from a pipe" for file in inputs if file[:2] == (STDIN, PARQUET)]
     if paths.count(STDIN) > 1:
         problems.append("-: standard input can be read once only")
     if problems:
@@ -103,8 +105,6 @@ def _unknown(path: str, detected: str, formats: Sequence[str], option: str) -> s
     """The message for a file of an unknown format, or of one that the command does not read."""
     endings = ", ".join(ending for ending, format in _ENDINGS.items() if format in formats)
     what = f"is {detected}" if detected else "has an unknown ending"
-    if detected == "parquet":
-        return f"{path}: is Parquet, which is read as records only (`link`): convert it to CSV or JSON lines"
     advice = (
         f"set {option}: {', '.join(format_name for format_name in formats if format_name != 'folder')}"
         if option

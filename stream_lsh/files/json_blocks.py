@@ -2,11 +2,12 @@
 
     .jsonl .ndjson .json          a JSON object per line
     .csv  .tsv  .tab              a header, then a document per row
+    .parquet  .pq                 a document per row; needs the extra `parquet`
     .txt  .md  .html and such     a document, its id the path
     a folder                      a document per file, its id the relative path
 
-Any of them may end in `.gz` or `.zst`.  A CSV row and a file of a folder are converted to a line first: that costs a
-microsecond or two, and ids, times and sizes are checked in one place only.
+Any of them but Parquet may end in `.gz` or `.zst`.  A row and a file of a folder are converted to a line first: that
+costs a microsecond or two, and ids, times and sizes are checked in one place only.
 """
 
 import json
@@ -19,9 +20,10 @@ import msgspec
 
 from stream_lsh.errors import InputError, MalformedMessage, UnusableDocument
 from stream_lsh.files.chunks import Refused
-from stream_lsh.files.discover import TEXT, Input, files_of
+from stream_lsh.files.discover import PARQUET, TEXT, Input, files_of
 from stream_lsh.files.inflate import STDIN, file_chunks
 from stream_lsh.files.lines import check_columns, check_distinct, too_large
+from stream_lsh.files.parquet import parquet_batches
 from stream_lsh.files.rows import cell_reader, line_chunks, row_chunks
 from stream_lsh.text.page import page_source
 from stream_lsh.wire.field_names import FieldNames
@@ -70,21 +72,38 @@ def blocks(
     folders = sum(file.format == "folder" for file in inputs)
     before = 0
     for file in inputs:
-        if file.format == "folder":
-            # Two folders may hold files of one relative path, which are not versions of one document.
-            start = file.path if folders > 1 else ""
-            files = files_of(file.path)
-            result = _text_blocks(files, file.path, start, names, max_bytes, stories=stories, html=html)
-        elif file.format == TEXT:
-            result = _text_blocks([(file.path, file.path)], "", "", names, max_bytes, stories=stories, html=html)
+        if file.format in (TEXT, "folder"):
+            result = text_blocks(file, names, max_bytes, several=folders > 1, stories=stories, html=html)
         elif file.format == "jsonl":
             result = _line_blocks(file.path, max_bytes)
+        elif file.format == PARQUET:
+            result = _parquet_blocks(file, names, max_bytes, stories=stories)
         else:
             result = _table_blocks(file, names, max_bytes, stories=stories)
         for block in result:
             block.position += before
             yield block
         before += file.size
+
+
+def text_blocks(
+    file: Input, names: FieldNames, max_bytes: int, *, several: bool = False, stories: bool = False, html: bool = False
+) -> Iterator[Block]:
+    """The document in a file, or those in the files of a folder, a block for each.
+
+    Args:
+        file: of the format TEXT, or a folder.
+        names: of the fields of id, text and source.
+        max_bytes: of a document.
+        several: whether there are several folders.
+        stories: whether times and outlets are read.
+        html: whether files may be pages.
+    """
+    if file.format == TEXT:
+        return _text_blocks([(file.path, file.path)], "", "", names, max_bytes, stories=stories, html=html)
+    # Two folders may hold files of one relative path, which are not versions of one document.
+    start = file.path if several else ""
+    return _text_blocks(files_of(file.path), file.path, start, names, max_bytes, stories=stories, html=html)
 
 
 def _line_blocks(path: str, max_bytes: int) -> Iterator[Block]:
@@ -97,10 +116,7 @@ def _table_blocks(file: Input, names: FieldNames, max_bytes: int, *, stories: bo
     columns: list[str] = []
 
     def columns_of(header: list[str]) -> list[int]:
-        check_columns(file.path, header, {names.id: "--id-column", names.text: "--text-column"})
-        wanted = (names.id, names.text, names.time, *((names.title, names.source, names.url) if stories else ()))
-        check_distinct(file.path, header, wanted)
-        columns.extend(name for name in dict.fromkeys(wanted) if name in header)
+        columns.extend(_columns_of(file.path, header, names, stories=stories))
         return [header.index(name) for name in columns]
 
     def line_of(*cells: str) -> bytes:
@@ -118,9 +134,51 @@ def _table_blocks(file: Input, names: FieldNames, max_bytes: int, *, stories: bo
         yield block
 
 
-def _json_line(value: dict[str, str | None]) -> bytes:
+def _columns_of(path: str, header: Sequence[str], names: FieldNames, *, stories: bool) -> list[str]:
+    """The columns of a table that are read: id and text, and of the others those that exist."""
+    check_columns(path, header, {names.id: "--id-column", names.text: "--text-column"})
+    wanted = (names.id, names.text, names.time, *((names.title, names.source, names.url) if stories else ()))
+    check_distinct(path, header, wanted)
+    return [name for name in dict.fromkeys(wanted) if name in header]
+
+
+def _parquet_blocks(file: Input, names: FieldNames, max_bytes: int, *, stories: bool) -> Iterator[Block]:
+    def columns_of(header: list[str]) -> list[str]:
+        return _columns_of(file.path, header, names, stories=stories)
+
+    for batch, first, total in parquet_batches(file.path, columns_of):
+        end = first + batch.num_rows
+        block = Block([], Places(file.path, range(first, end)), file.size * (end - 1) // total)
+        for index, row in enumerate(batch.to_pylist()):
+            line = b""
+            try:
+                line = _json_line({name: _as_text(value) for name, value in row.items()})
+                if len(line) > max_bytes:
+                    raise too_large(len(line), max_bytes)
+            except InputError as error:
+                block.errors.append((index, error))
+                line = b""
+            block.lines.append(line)
+        yield block
+
+
+def _as_text(value: object) -> object:
+    """A value of a column; binary columns of texts are common in Parquet.
+
+    Raises:
+        MalformedMessage: the bytes are not UTF-8.
+    """
+    if not isinstance(value, bytes):
+        return value
     try:
-        return msgspec.json.encode(value)
+        return value.decode()
+    except UnicodeDecodeError as error:
+        raise MalformedMessage("utf8", f"got bytes that are not UTF-8 ({error.reason} at byte {error.start})") from None
+
+
+def _json_line(value: Mapping[str, object]) -> bytes:
+    try:
+        return msgspec.json.encode(value, enc_hook=lambda time: time.isoformat())  # with nanoseconds
     except UnicodeEncodeError:  # a file name that is not UTF-8: escaped, so that it can be reported
         return json.dumps(value).encode()
 

@@ -53,8 +53,10 @@ def of_values(options: Namespace, form: Form) -> None:
         for name in ("title", "source", "url")
         if getattr(options, f"{name}_column") is not None
     ]
-    if options.format in ("folder", "parquet", TEXT):
-        problems.append(f"--format: got {options.format}, expected jsonl, csv or tsv for files with {form.field}")
+    if options.format in ("folder", TEXT):
+        problems.append(
+            f"--format: got {options.format}, expected jsonl, csv, tsv or parquet for files with {form.field}"
+        )
     if options.encoding != "utf-8":
         problems.append("--encoding: applies to records only; other kinds are read as UTF-8")
     if problems:

@@ -12,7 +12,7 @@ the documents, whichever process signed them: the result does not depend on the 
 import gc
 import os
 import time
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -24,14 +24,15 @@ from stream_lsh.cli.options.common import (
     add_guards,
     add_input,
     add_matching,
-    add_pair_outputs,
+    add_rejects,
     parse,
 )
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.options.single_field import add_query
 from stream_lsh.cli.options.single_field import run_with as run_values
-from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code
+from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code, report_lines
 from stream_lsh.cli.process import collection_paused, hold, release
+from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Part
 from stream_lsh.files.discover import FORMATS, Input, find_inputs
 from stream_lsh.files.inflate import STDIN
@@ -45,19 +46,24 @@ _EPILOG = """\
 inputs:
   JSON lines   {"id": ..., "text": ..., "time": ...}; time is optional: ISO 8601, RFC 2822, or a number since 1970
   CSV, TSV     a header with the columns id, text and, if there is one, time
+  Parquet      such columns; needs the extra parquet
   text, HTML   a file whose name ends in .txt, .md, .html or such is one document, its path the id
   folder       every file below it is a document, its relative path the id
-  Files may be compressed with gzip or zstd; - is standard input (JSON lines, or the format of --format).
+  Files other than Parquet may be compressed with gzip or zstd; - is standard input (JSON lines, or the format of
+  --format).
   A later document replaces an earlier one with the same id.
 
 outputs:
   a match      {"pipeline","left","right","similarity","measure","shared","union",...}; similarity is exact
   a cluster    {"cluster","members":[...]}, newest first; matches connect its members
+  documents    with --keep and --assign: the rows of the input, in their order, with all their columns; as JSON lines,
+               CSV, TSV or Parquet, by the ending of the file; without rejected rows
   an answer    {"pipeline","query","id","similarity","measure","shared","union"}, with --query
 
 examples:
   stream-lsh dedup articles.jsonl.gz > matches.jsonl
   stream-lsh dedup --threshold 0.6 -o matches.jsonl --clusters clusters.jsonl news/*.csv
+  stream-lsh dedup corpus.parquet --keep longest -o clean.parquet
   stream-lsh dedup archive/ --query incoming.jsonl > known.jsonl
   zcat dump.gz | stream-lsh dedup --text-column body - | head
 """
@@ -66,16 +72,39 @@ examples:
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     options = parse(make_parser(), arguments)
+    name_outputs(options)
     if options.query:
         return run_values(options, "dedup_query", "DedupQueryRun")
     return run_with(options)
+
+
+def name_outputs(options: Namespace) -> None:
+    """Set which file gets the main result: the rows that are kept, with `--keep`, and otherwise the matches.
+
+    Raises:
+        ConfigError: options that contradict each other.
+    """
+    problems = []
+    if options.query:
+        given = {"--keep": options.keep, "--assign": options.assign}
+        problems = [f"{name}: needs all pairs, expected no --query" for name, value in given.items() if value]
+    if options.keep:
+        options.kept = options.output or STDOUT
+    elif options.output is not None and options.matches is not None:
+        problems.append("--matches, --output: both name the file of the matches without --keep, expected one of them")
+    else:
+        options.matches = options.matches or options.output or STDOUT
+    if problems:
+        raise ConfigError(problems)
 
 
 def run_with(options: Namespace) -> int:
     """Compare the files of the options, and write the requested outputs; returns the exit code."""
     started = time.monotonic()
     inputs = find_inputs(options.file, options.format, delimiter=options.delimiter)
-    check_outputs(outputs_of(options), [file.path for file in inputs])
+    cleans = options.kept is not None or options.assign is not None
+    check_outputs([*outputs_of(options), options.kept, options.assign], [file.path for file in inputs])
+    _check_twice(inputs if cleans else ())
     with ExitStack() as open_things:
         open_things.enter_context(collection_paused())
         hold()
@@ -87,15 +116,20 @@ def run_with(options: Namespace) -> int:
         outputs = Outputs(options.matches, options.clusters, options.report, options.rejects)
         open_things.callback(outputs.close)
         make_run = import_module("stream_lsh.cli.runs.dedup").DedupRun
+        clean = import_module("stream_lsh.cli.runs.clean").CleanRun(options, inputs, outputs) if cleans else None
+        parts = parts if clean is None else clean.noted(parts)
         gc.freeze()  # the objects of the libraries live until the end; the collector need not scan them
         run = make_run(options, inputs, parts, outputs, jobs)
         open_things.callback(run.close)
         open_things.callback(hold)
         release()
         run.run()
+        if clean is not None:
+            clean.write(run.clusters())
         run.write()
     if not options.quiet:
         run.report(time.monotonic() - started)
+        report_lines([] if clean is None else clean.summary())
     return exit_code(run.documents, run.refused, strict=options.strict)
 
 
@@ -105,7 +139,7 @@ def make_parser() -> Parser:
         "dedup",
         "Find all pairs of near-duplicate documents, with their exact similarity, and the clusters they form.",
         _EPILOG,
-        first=("threshold", "preset", "query", "matches", "clusters"),
+        first=("threshold", "preset", "query", "output", "keep", "assign", "clusters"),
     )
     add = parser.add_argument
     add("file", nargs="+", metavar="FILE", help="file or folder; - for standard input")
@@ -113,15 +147,49 @@ def make_parser() -> Parser:
     add_matching(parser)
     add_guards(parser)
     add_input(parser)
-    add_pair_outputs(parser)
+    _add_outputs(parser)
     add_general(parser, jobs="processes (default: one per core, at most 4; with --query one)")
-    parser.set_defaults(report=None, formats=FORMATS)
+    parser.set_defaults(report=None, formats=FORMATS, kept=None)
     return parser
+
+
+def _add_outputs(parser: Parser) -> None:
+    add = parser.add_argument_group("output").add_argument
+    help = "file for the main result: the matches, or with --keep the documents (default: standard output)"
+    add("-o", "--output", metavar="OUT", help=help)
+    add(
+        "--keep",
+        type=_keep,
+        metavar="RULE",
+        help="write the input without its copies: of each cluster, keep the first, last, longest or shortest document, "
+        "or the one with the greatest number in a column (column:NAME)",
+    )
+    add("--assign", metavar="OUT", help="file for the input with a column `cluster`")
+    add("--matches", metavar="OUT", help="file for the matches (default without --keep: that of --output)")
+    add("--clusters", metavar="OUT", help="file for the clusters")
+    add_rejects(add)
+
+
+def _keep(value: str) -> str:
+    if value in ("first", "last", "longest", "shortest") or (value.startswith("column:") and value != "column:"):
+        return value
+    raise ArgumentTypeError(f"got {value!r}, expected first, last, longest, shortest or column:NAME")
 
 
 def outputs_of(options: Namespace) -> list[str | None]:
     """The paths that the options name."""
     return [options.matches, options.clusters, options.report, options.rejects]
+
+
+def _check_twice(inputs: Sequence[Input]) -> None:
+    """Check that inputs can be read twice; raises ConfigError for pipes."""
+    problems = [
+        f"{file.path}: is a pipe, which --keep and --assign cannot read twice: save it to a file first"
+        for file in inputs
+        if file.path == STDIN or not (os.path.isfile(file.path) or os.path.isdir(file.path))
+    ]
+    if problems:
+        raise ConfigError(problems)
 
 
 def _useful_jobs(inputs: Sequence[Input]) -> int:

@@ -11,7 +11,6 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from stream_lsh.cli.options.common import (
-    EITHER_FORMATS,
     add_guards,
     add_input,
     add_matching,
@@ -119,7 +118,7 @@ def make_parser() -> Parser:
     add("--full", action="store_true", help="show long texts and paths in full")
     add_matching(parser)
     add_guards(parser)
-    add_input(parser, formats=EITHER_FORMATS)
+    add_input(parser)
     allow_records(parser)
     return parser
 

@@ -13,13 +13,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from stream_lsh.cli.options.common import EITHER_FORMATS, add_columns, add_format, add_general, allow_records
+from stream_lsh.cli.options.common import add_columns, add_format, add_general, allow_records
 from stream_lsh.cli.options.parser import Parser, whole
 from stream_lsh.cli.options.pipelines import one_of
 from stream_lsh.cli.output.atomic_files import exit_code
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.process import as_exceptions, run_cancellable
 from stream_lsh.files.chunks import Refused
+from stream_lsh.files.discover import FORMATS
 from stream_lsh.files.lines import ByteLimit
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def make_parser() -> Parser:
     )
     add("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
     add("--pipeline", metavar="NAME", help="the pipeline, if the configuration has several")
-    add_format(add, EITHER_FORMATS)
+    add_format(add, FORMATS)
     add_columns(parser.add_argument_group("input").add_argument)
     allow_records(parser)
     add("--rate", type=whole(1), metavar="N", help="maximum documents per second (default: unlimited)")

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from stream_lsh.cli.options.parser import Parser, real, share, whole
 from stream_lsh.cli.options.single_field import add_files, add_value_input, add_value_output, run_with
-from stream_lsh.files.discover import ARRAY
+from stream_lsh.files.discover import ARRAY, TABLES
 
-_FORMATS = ("jsonl", "csv", "tsv", ARRAY)
+_FORMATS = (*TABLES, ARRAY)
 _MEASURES = ("cosine", "euclidean", "hamming")
 """Those of `kinds.vector.metric`, which takes long to load."""
 _SLOTS = 256

@@ -7,8 +7,7 @@ from stream_lsh.cli.options.common import DEFAULT_CAPS, MEASURES, add_recall, ad
 from stream_lsh.cli.options.parser import Parser, ratio, whole
 from stream_lsh.cli.options.single_field import add_files, add_value_input, add_value_output, run_with
 from stream_lsh.errors import ConfigError
-
-_FORMATS = ("jsonl", "csv", "tsv")
+from stream_lsh.files.discover import TABLES
 
 _EPILOG = """\
 inputs:
@@ -76,7 +75,7 @@ def make_parser() -> Parser:
         help=f"compare each set with at most N others; 0 lifts all caps {DEFAULT_CAPS}",
     )
     column = "field or column of the items (default items; item where each row has one)"
-    add_value_input(parser, _FORMATS, ("--item-column", column))
+    add_value_input(parser, TABLES, ("--item-column", column))
     parser.add_argument(
         "--separator", type=_separator, metavar="C", help='separator of the items in a row, such as ";"'
     )

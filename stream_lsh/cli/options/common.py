@@ -22,8 +22,6 @@ from stream_lsh.kinds.text.presets import PRESETS
 DEFAULT_CAPS = "(default: no cap; 200 after 20 million candidates, or while 4 million pairs are kept)"
 """The caps of a file without `--max-candidates`, as `pipeline.limits` sets them."""
 
-EITHER_FORMATS = (*FORMATS, "parquet")
-"""Of files that may be of records as well."""
 MEASURES = ("jaccard", "containment")
 """Those of `measure.catalog`, which takes long to load."""
 METHODS = ("lsh", "exact")
@@ -252,7 +250,7 @@ def add_report_options(parser: Parser, what: str, report: str) -> Parser:
     add("--clusters", metavar="OUT", help="file for the clusters")
     add_rejects(add)
     add_general(parser, jobs="processes (default: one per core, at most 4)")
-    parser.set_defaults(report_module=report)
+    parser.set_defaults(report_module=report, kept=None, assign=None)
     return parser
 
 

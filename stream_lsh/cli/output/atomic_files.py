@@ -157,8 +157,14 @@ class Outputs:
             raise
 
     def _make(self, path: str | None) -> Output | None:
-        if path is None:
-            return None
+        return None if path is None else self.add(path)
+
+    def add(self, path: str) -> Output:
+        """Create a further output.
+
+        Raises:
+            ConfigError: it cannot be made.
+        """
         made = Output(path)
         self._made.append(made)
         return made

@@ -4,7 +4,7 @@ import json
 import sys
 from argparse import Namespace
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
@@ -164,6 +164,10 @@ class DedupRun:
                 self._known.pop(document.id, None)
             else:
                 self._known[document.id] = document.time_ms, document.about
+
+    def clusters(self) -> Iterator[Cluster]:
+        """The clusters, once everything was read."""
+        return self._answers.clusters()
 
     def write(self) -> None:
         """Write the answers; the files get their names when all of them are complete."""

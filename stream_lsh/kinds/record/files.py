@@ -14,7 +14,6 @@ record with a source is `source/id`, without a source the plain id.
 import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import PurePath
 from typing import Any
 
@@ -23,16 +22,13 @@ from stream_lsh.files.chunks import Refused
 from stream_lsh.files.discover import TEXT, Input, find_inputs
 from stream_lsh.files.inflate import STDIN
 from stream_lsh.files.lines import check_distinct, too_large, undecoded
-from stream_lsh.files.rows import ROWS, ReadRow, line_chunks, row_chunks
+from stream_lsh.files.parquet import parquet_batches
+from stream_lsh.files.rows import ReadRow, line_chunks, row_chunks
 from stream_lsh.kinds.record.messages import LONGEST_SOURCE
 from stream_lsh.kinds.record.rows import RecordMaker, RecordNames, fields_of
 from stream_lsh.records.model import Record
 
 FORMATS = ("jsonl", "csv", "tsv", "parquet")
-_BUFFER_BYTES, _BATCH_BYTES, _COLUMN_BYTES = 1 << 16, 64 << 20, 512 << 20
-"""For Parquet: the read buffer, the values in memory at once, and the largest column of a row group."""
-_LEAST_ROWS = 4
-"""Of a batch; batches of one row take 80 us a row."""
 _ENDINGS = (".gz", ".zst", ".csv", ".tsv", ".tab", ".parquet", ".pq", ".jsonl", ".ndjson", ".json")
 
 
@@ -65,7 +61,6 @@ def find_record_inputs(paths: Sequence[str], format: str | None, delimiter: str 
     problems = [f"{file.path}: is a folder, expected a file" for file in inputs if file.format == "folder"]
     if format == TEXT:
         problems.append("--format: got text, expected a format with records")
-    problems += ["-: Parquet cannot be read from a pipe" for file in inputs if file[:2] == (STDIN, "parquet")]
     if problems:
         raise ConfigError(problems)
     return inputs
@@ -192,53 +187,14 @@ def _not_decoded(encoding: str) -> str:
 
 
 def _parquet_parts(file: Input, make: RecordMaker) -> Iterator[RecordPart]:
-    try:
-        arrow: Any = import_module("pyarrow")
-        parquet: Any = import_module("pyarrow.parquet")
-    except ImportError:
-        raise ConfigError(
-            f'{file.path}: reading Parquet needs pyarrow: pip install "stream_lsh[parquet]"; or convert the file to CSV'
-        ) from None
-    number = 0
-    try:
-        with parquet.ParquetFile(file.path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as opened:
-            total = max(1, opened.metadata.num_rows)
-            make.require(file.path, opened.schema_arrow.names)
-            for batch in _batches(file.path, opened):
-                part = RecordPart(file.path)
-                for row in batch.to_pylist():
-                    number += 1
-                    _take(part, number, make, lambda row=row: row)
-                part.position = file.size * number // total
-                yield part
-    except arrow.ArrowException as error:
-        reason = str(error).partition("\n")[0]
-        raise MalformedMessage("parquet", f"{file.path}: cannot be read as Parquet: {reason}") from None
+    def columns_of(names: list[str]) -> None:
+        make.require(file.path, names)
 
-
-def _batches(path: str, file: Any) -> Iterator[Any]:
-    """The rows of a Parquet file, in batches that fit the memory.
-
-    With a buffer, pages are read one by one; without it, each column of a row group is read whole.  The size of a cell
-    is unknown: it may be all of its column, and in a dictionary-encoded column every row may have the same value.
-
-    Raises:
-        MalformedMessage: a row group has too large a column.
-    """
-    for number in range(file.metadata.num_row_groups):
-        group = file.metadata.row_group(number)
-        columns = [group.column(at) for at in range(group.num_columns)]
-        size, name = max(
-            ((column.total_uncompressed_size, column.path_in_schema) for column in columns), default=(0, "")
-        )
-        if size > _COLUMN_BYTES:
-            raise MalformedMessage(
-                "parquet",
-                f"{path}: row group {number} has {group.total_byte_size} bytes, {size} of them in the column {name!r}, "
-                f"expected at most {_COLUMN_BYTES} in a column: write the file with fewer rows in a row group",
-            )
-        rows = min(ROWS, max(_LEAST_ROWS, _BATCH_BYTES // max(1, size)))
-        yield from file.iter_batches(batch_size=rows, row_groups=[number])
+    for batch, first, total in parquet_batches(file.path, columns_of):
+        part = RecordPart(file.path, file.size * (first + batch.num_rows - 1) // total)
+        for number, row in enumerate(batch.to_pylist(), first):
+            _take(part, number, make, lambda row=row: row)
+        yield part
 
 
 def _take(part: RecordPart, line: int, make: RecordMaker, read: Any) -> None:

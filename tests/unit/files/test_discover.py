@@ -46,18 +46,17 @@ def test_a_file_of_an_unknown_ending_is_rejected_with_advice(tmp_path: Path, com
     printed = run.stderr.decode()
     assert (run.returncode, run.stdout) == (2, b"")
     assert printed.startswith(f"stream-lsh: {name}: has an unknown ending, expected .jsonl, ")
-    assert printed.endswith("set --format: jsonl, csv, tsv, text\n")
+    assert printed.endswith("set --format: jsonl, csv, tsv, parquet, text\n")
     assert ran("dedup", "--format", "jsonl", name, cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["sets", "a.txt"], "a.txt: is text, expected .jsonl, .ndjson, .json, .csv, .tsv, .tab, optionally"),
+        (["sets", "a.txt"], "a.txt: is text, expected .jsonl, .ndjson, .json, .csv, .tsv, .tab, .parquet, .pq, opt"),
         (["neighbours", "--within", "5", "x.npz"], "x.npz: has an unknown ending, expected"),
         (["link", "--profile", "people", "a.txt"], "a.txt: is text, expected .jsonl"),
         (["link", "--profile", "people", "--format", "csv", "a.txt"], "a.txt: got no column"),
-        (["dedup", "x.parquet"], "x.parquet: is Parquet, which is read as records only (`link`)"),
         (["demo", "--from", "x.npz"], "optionally followed by .gz or .zst: rename it"),
         (["dedup", "x.npz", "none.txt"], "none.txt: there is no such file or folder"),
     ],

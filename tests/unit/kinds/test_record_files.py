@@ -185,8 +185,10 @@ def test_a_table_with_an_invalid_header_is_rejected(
 def test_missing_files_and_folders_are_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="there is no such file"):
         find_record_inputs([f"{tmp_path}/none.csv"], None)
-    with pytest.raises(ConfigError, match=r"is a folder, expected a file\n-: Parquet cannot be read from a pipe"):
-        find_record_inputs([str(tmp_path), "-"], "parquet")
+    with pytest.raises(ConfigError, match=r"is a folder, expected a file"):
+        find_record_inputs([str(tmp_path)], "parquet")
+    with pytest.raises(ConfigError, match=r"there is no such file or folder\n-: Parquet cannot be read from a pipe"):
+        find_record_inputs([f"{tmp_path}/none.csv", "-"], "parquet")
 
 
 # -- Parquet
@@ -211,7 +213,9 @@ class _File:
         columns = [
             Namespace(path_in_schema=name, total_uncompressed_size=self.sizes[number]) for name in ("born", "id")
         ]
-        return Namespace(num_columns=2, column=columns.__getitem__, total_byte_size=2 * self.sizes[number])
+        return Namespace(
+            num_columns=2, column=columns.__getitem__, total_byte_size=2 * self.sizes[number], num_rows=2 - number
+        )
 
     def __enter__(self) -> "_File":
         return self
@@ -219,11 +223,14 @@ class _File:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def iter_batches(self, batch_size: int, row_groups: list[int]) -> Iterator[Any]:
+    def iter_batches(self, batch_size: int, row_groups: list[int], columns: None) -> Iterator[Any]:
         self.rows_at_once.append(batch_size)
         first = {"id": 1.0, "born": date(1980, 1, 2), "paid": Decimal("1.50"), "raw": b"ab", "more": {"city": ["Bonn"]}}
         last = {"id": "x", "born": datetime(2020, 1, 2, tzinfo=UTC)}
-        yield Namespace(to_pylist=lambda: [[first, {"id": None}], [last]][row_groups[0]])
+        assert columns is None
+        groups: list[list[object]] = [[first, {"id": None}], [last]]
+        rows = groups[row_groups[0]]
+        yield Namespace(num_rows=len(rows), to_pylist=lambda: rows)
 
 
 class _Error(Exception):
@@ -246,8 +253,8 @@ def test_parquet_is_read_with_pyarrow(tmp_path: Path, monkeypatch: pytest.Monkey
         read(tmp_path / "x.parquet", id_column="nr")
     with pytest.raises(MalformedMessage, match=r"cannot be read as Parquet: Parquet magic bytes not found in footer.$"):
         read(written(tmp_path / "y.pq", b"?"))
-    monkeypatch.setattr(_File, "sizes", (100, (512 << 20) + 1))
-    too_large = "row group 1 has 1073741826 bytes, 536870913 of them in the column 'id', expected at most 536870912"
+    monkeypatch.setattr(_File, "sizes", (100, (4 << 30) + 1))
+    too_large = "row group 1 has 8589934594 bytes, 4294967297 of them in the column 'id', expected at most 4294967296"
     with pytest.raises(MalformedMessage, match=too_large):
         read(tmp_path / "x.parquet")
 

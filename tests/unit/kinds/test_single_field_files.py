@@ -78,7 +78,7 @@ def test_an_unreadable_line_is_reported_with_its_number(tmp_path: Path) -> None:
     ("given", "message"),
     [
         ({"title_column": "t"}, "--title-column: applies to documents only"),
-        ({"format": "folder"}, "--format: got folder, expected jsonl, csv or tsv for files with items"),
+        ({"format": "folder"}, "--format: got folder, expected jsonl, csv, tsv or parquet for files with items"),
         ({"encoding": "latin-1"}, "--encoding: applies to records only"),
     ],
 )

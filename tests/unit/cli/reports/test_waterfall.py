@@ -390,7 +390,6 @@ def test_invalid_arguments_are_rejected(folder: Path) -> None:
         (["1", "2", "people.csv", "--profile", "none.toml"], "none.toml: got No such file"),
         (["1", "2", "people.csv", "--picture", "x.svg"], "--picture: applies to records only"),
         (["1", "2", "people.csv", "--encoding", "latin-1"], "--encoding: applies to records only"),
-        (["1", "2", "people.csv", "--format", "parquet"], "--format: got parquet, expected another one"),
         (["1", "2", "--config", "x.toml", "--profile", "people"], "--profile: applies to files only"),
     ):
         assert problem in "\n".join(problems_of(folder, arguments))

@@ -1,0 +1,245 @@
+"""Tables as outputs: JSON lines, CSV, TSV or Parquet, by the ending of the name."""
+
+import csv
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
+from itertools import compress
+from typing import Any, cast
+
+import msgspec
+
+from stream_lsh.cli.output.atomic_files import STDOUT, Output
+from stream_lsh.errors import ConfigError
+from stream_lsh.files.whole_rows import Row, RowBatch, json_value
+
+_ENDINGS = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+_ROW_GROUP_BYTES = 32 << 20
+
+
+def table_format(path: str, option: str) -> str:
+    """The format of an output, from its name; standard output has JSON lines.
+
+    Raises:
+        ConfigError: no format has this ending; `option` named the path.
+
+    Example:
+        >>> table_format("clean.parquet", "--output"), table_format("-", "--output")
+        ('parquet', 'jsonl')
+    """
+    found = next((format for ending, format in _ENDINGS.items() if path.lower().endswith(ending)), None)
+    if path == STDOUT or (found is None and path.startswith("/dev/")):
+        return "jsonl"
+    if found is None:
+        raise ConfigError(f"{option}: got {path}, expected a name that ends in {', '.join(_ENDINGS)}")
+    return found
+
+
+class TableOutput(ABC):
+    """Writes rows, batch after batch, to an output that the caller finishes."""
+
+    @abstractmethod
+    def write(
+        self, batch: RowBatch, kept: Sequence[bool] | None = None, added: Mapping[str, Sequence[str]] = {}
+    ) -> None:
+        """Write rows.
+
+        Args:
+            batch: consecutive rows.
+            kept: which of them are written; None: all.
+            added: further columns, with a value for each row of the batch.
+
+        Raises:
+            ConfigError: the rows have one of the further columns, or values that the format cannot store.
+            OSError: the disk is full, or a similar failure.
+        """
+
+    def end(self) -> None:  # noqa: B027 - only some formats have an end
+        """Write what follows the last row."""
+
+
+class JsonLinesOutput(TableOutput):
+    """An object per line."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+
+    def write(
+        self, batch: RowBatch, kept: Sequence[bool] | None = None, added: Mapping[str, Sequence[str]] = {}
+    ) -> None:
+        """Write rows; values of JSON lines keep their bytes."""
+        self._output.write(msgspec.json.encode(row, enc_hook=json_value) for row in _rows(batch, kept, added))
+
+
+class CsvOutput(TableOutput):
+    """A header, and a line per row.
+
+    Nested values are JSON, and missing ones are empty.
+
+    Args:
+        output: the file.
+        columns: of the input and those that are added.
+        delimiter: of the columns.
+    """
+
+    def __init__(self, output: Output, columns: Sequence[str], delimiter: str) -> None:
+        self._output, self._columns = output, columns
+        self._text = io.StringIO(newline="")
+        self._writer = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
+        self._writer.writerow(columns)
+
+    def write(
+        self, batch: RowBatch, kept: Sequence[bool] | None = None, added: Mapping[str, Sequence[str]] = {}
+    ) -> None:
+        """Write rows."""
+        for row in _rows(batch, kept, added):
+            self._writer.writerow([_cell(row.get(name)) for name in self._columns])
+        self.end()
+
+    def end(self) -> None:
+        """Write the header, if there was no row."""
+        self._output.put(self._text.getvalue().encode("utf-8", "surrogatepass"))
+        self._text.seek(0)
+        self._text.truncate()
+
+
+class ParquetOutput(TableOutput):
+    """Row groups of some 32 MB; memory is bounded by one of them.
+
+    Args:
+        output: the file.
+        schema: a `pyarrow.Schema` of the input.
+        added: names of the columns that are added.
+    """
+
+    def __init__(self, output: Output, schema: Any, added: Sequence[str]) -> None:
+        self._arrow: Any = import_module("pyarrow")
+        self._schema = schema
+        whole = schema
+        for name in added:
+            _check_new(name, schema.names)
+            whole = whole.append(self._arrow.field(name, self._arrow.string()))
+        self._whole = whole
+        self._writer: Any = import_module("pyarrow.parquet").ParquetWriter(
+            self._arrow.PythonFile(_Sink(output), mode="w"), whole, compression="zstd"
+        )
+        self._waiting: list[Any] = []
+        self._bytes = 0
+
+    def write(
+        self, batch: RowBatch, kept: Sequence[bool] | None = None, added: Mapping[str, Sequence[str]] = {}
+    ) -> None:
+        """Write rows."""
+        arrow = self._arrow
+        try:
+            columns = self._columns(batch)
+            columns += [arrow.array(added[name], arrow.string()) for name in self._whole.names[len(self._schema) :]]
+            table = arrow.Table.from_arrays(columns, schema=self._whole)
+        except (arrow.ArrowException, UnicodeEncodeError) as error:
+            reason = str(error).partition("\n")[0]
+            raise ConfigError(f"got values that Parquet cannot store ({reason}): write JSON lines") from None
+        if kept is not None:
+            table = table.filter(arrow.array(kept, arrow.bool_()))
+        self._waiting.append(table)
+        self._bytes += table.nbytes
+        if self._bytes >= _ROW_GROUP_BYTES:
+            self._write_group()
+
+    def _columns(self, batch: RowBatch) -> list[Any]:
+        arrow = self._arrow
+        if batch.rows is None:
+            held = set(batch.columns.schema.names)
+            return [
+                batch.columns.column(field.name).cast(field.type)
+                if field.name in held
+                else arrow.nulls(len(batch), field.type)
+                for field in self._schema
+            ]
+        rows = [{name: plain_value(value) for name, value in row.items()} for row in batch.rows]
+        return cast("list[Any]", arrow.RecordBatch.from_pylist(rows, self._schema).columns)
+
+    def _write_group(self) -> None:
+        if self._waiting:
+            self._writer.write_table(self._arrow.concat_tables(self._waiting))
+        self._waiting, self._bytes = [], 0
+
+    def end(self) -> None:
+        """Write the last row group and the footer."""
+        self._write_group()
+        self._writer.close()
+
+
+class _Sink(io.RawIOBase):
+    """An output as a file of Python."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._output.put(bytes(data))
+        return len(data)
+
+
+def _rows(batch: RowBatch, kept: Sequence[bool] | None, added: Mapping[str, Sequence[str]]) -> Iterable[Row]:
+    """The rows to write, by column."""
+    rows: Iterable[Row] = batch.as_rows()
+    if added:
+        rows = [_extended(row, added, index) for index, row in enumerate(rows)]
+    return rows if kept is None else compress(rows, kept)
+
+
+def _extended(row: Row, added: Mapping[str, Sequence[str]], index: int) -> Row:
+    for name in added:
+        _check_new(name, row)
+    return {**row, **{name: values[index] for name, values in added.items()}}
+
+
+def _check_new(name: str, columns: Iterable[str]) -> None:
+    if name in columns:
+        raise ConfigError(f"the input has a column {name!r} already, which would be replaced: rename it")
+
+
+def plain_value(value: Any) -> Any:
+    """A value of a row as an object of Python."""
+    return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
+
+
+def _cell(value: Any) -> str:
+    """A value as a cell of a table."""
+    if isinstance(value, msgspec.Raw):
+        raw = bytes(value)
+        value = msgspec.json.decode(raw) if raw[:1] in (b'"', b"n") else raw.decode()
+    if isinstance(value, str) or value is None:
+        return value or ""
+    text = msgspec.json.encode(value, enc_hook=json_value)
+    return cast("str", msgspec.json.decode(text)) if text[:1] == b'"' else text.decode()
+
+
+def table_output(
+    output: Output, format: str, added: Sequence[str], columns: Callable[[], Sequence[str]], schema: Callable[[], Any]
+) -> TableOutput:
+    """The writer of a table.
+
+    Args:
+        output: the file.
+        format: one of `table_format`.
+        added: names of the columns that are added.
+        columns: returns the columns of the input, for formats with a header.
+        schema: returns the `pyarrow.Schema` of the input, for Parquet.
+    """
+    if format == "jsonl":
+        return JsonLinesOutput(output)
+    if format == "parquet":
+        return ParquetOutput(output, schema(), added)
+    return CsvOutput(output, [*columns(), *added], "\t" if format == "tsv" else ",")

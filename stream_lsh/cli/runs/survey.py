@@ -1,0 +1,58 @@
+"""Columns and types of the inputs of a command, which a table with a header or a schema needs before its first row."""
+
+from collections.abc import Collection, Sequence
+from importlib import import_module
+from typing import Any
+
+from stream_lsh.cli.output.tables import plain_value
+from stream_lsh.errors import ConfigError
+from stream_lsh.files.discover import PARQUET
+from stream_lsh.files.parquet import parquet_schema
+from stream_lsh.files.whole_rows import Place, RowSource
+
+
+def columns_of(source: RowSource, rejected: Collection[Place]) -> Sequence[str]:
+    """The columns of all inputs, in the order in which they first occur."""
+    if all(file.format == PARQUET for file in source.inputs):
+        return list(dict.fromkeys(name for file in source.inputs for name in parquet_schema(file.path).names))
+    found: dict[str, None] = {}
+    for batch in source.batches(rejected):
+        for names in [batch.columns.schema.names] if batch.rows is None else batch.rows:
+            found.update(dict.fromkeys(names))
+    return list(found)
+
+
+def schema_of(source: RowSource, rejected: Collection[Place]) -> Any:
+    """The `pyarrow.Schema` of all inputs: a column has the type of its values, whichever can store all of them.
+
+    Raises:
+        ConfigError: pyarrow is missing, or a column has values of different types.
+    """
+    try:
+        arrow: Any = import_module("pyarrow")
+    except ImportError:
+        raise ConfigError('Parquet needs pyarrow: pip install "stream_lsh[parquet]"; or write JSON lines') from None
+    if all(file.format == PARQUET for file in source.inputs):
+        schemas = [parquet_schema(file.path) for file in source.inputs]
+    else:
+        schemas = []
+    try:
+        if not schemas:
+            for batch in source.batches(rejected):
+                rows = [{name: plain_value(value) for name, value in row.items()} for row in batch.rows or ()]
+                found = batch.columns.schema if batch.rows is None else _inferred(arrow, rows)
+                schemas = [_united(arrow, [*schemas, found])]
+        return _united(arrow, schemas)
+    except (arrow.ArrowException, UnicodeEncodeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ConfigError(f"a column has values of different types ({reason}): write JSON lines") from None
+
+
+def _inferred(arrow: Any, rows: Sequence[dict[str, Any]]) -> Any:
+    """The schema of some rows; without it, the library looks at the columns of the first row only."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return arrow.schema([(name, arrow.array([row.get(name) for row in rows]).type) for name in names])
+
+
+def _united(arrow: Any, schemas: Sequence[Any]) -> Any:
+    return arrow.unify_schemas(schemas, promote_options="permissive") if schemas else arrow.schema([])

@@ -1,0 +1,167 @@
+"""The rows of input files with all their columns, for outputs that contain the input.
+
+`json_blocks` reads the columns that are compared; this module reads the same rows, at the same places, as a whole.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from stream_lsh.errors import InputError, MalformedMessage
+from stream_lsh.files.discover import PARQUET, TEXT, Input
+from stream_lsh.files.json_blocks import text_blocks
+from stream_lsh.files.lines import check_distinct
+from stream_lsh.files.parquet import parquet_batches
+from stream_lsh.files.rows import line_chunks, row_chunks
+from stream_lsh.wire.field_names import FieldNames
+
+_BATCH_ROWS = 8192
+"""Of Parquet; as many as fit the bound of a batch."""
+
+Row = Mapping[str, Any]
+Place = tuple[str, int | str]
+"""A file, and the line, the row or the file in a folder."""
+
+
+class RowBatch(NamedTuple):
+    """Consecutive rows of a file, without the rejected ones.
+
+    Attributes:
+        rows: by column; values of JSON lines are `msgspec.Raw`.  None for Parquet.
+        columns: the `pyarrow.RecordBatch` of Parquet; None for other formats.
+    """
+
+    rows: Sequence[Row] | None
+    columns: Any = None
+
+    def __len__(self) -> int:
+        return self.columns.num_rows if self.rows is None else len(self.rows)
+
+    def as_rows(self) -> Sequence[Row]:
+        """The rows by column, whatever the format."""
+        return self.columns.to_pylist() if self.rows is None else self.rows
+
+
+class RowSource(NamedTuple):
+    """The inputs of a command.
+
+    Attributes:
+        inputs: the files, in order.
+        names: of the columns of id and text.
+        max_bytes: as for `json_blocks`.
+        html: whether files may be pages.
+    """
+
+    inputs: Sequence[Input]
+    names: FieldNames
+    max_bytes: int
+    html: bool = False
+
+    def batches(self, rejected: Collection[Place]) -> Iterator[RowBatch]:
+        """The rows of all files, in order.
+
+        Args:
+            rejected: the places of the rows to omit.
+
+        Raises:
+            ConfigError: a table has a column twice.
+            InputError, OSError: a file cannot be read.
+        """
+        folders = sum(file.format == "folder" for file in self.inputs)
+        for file in self.inputs:
+            if file.format in (TEXT, "folder"):
+                yield from self._text_rows(file, rejected, several=folders > 1)
+            elif file.format == "jsonl":
+                yield from _json_rows(file.path, self.max_bytes, rejected)
+            elif file.format == PARQUET:
+                yield from _parquet_rows(file.path, rejected)
+            else:
+                yield from _table_rows(file, self.max_bytes, rejected)
+
+    def _text_rows(self, file: Input, rejected: Collection[Place], *, several: bool) -> Iterator[RowBatch]:
+        for block in text_blocks(file, self.names, self.max_bytes, several=several, html=self.html):
+            places = ((block.places.path, at) for at in block.places.at)
+            lines = [line for line, place in zip(block.lines, places, strict=True) if place not in rejected]
+            yield RowBatch([json_row(line) for line in lines])
+
+
+def json_value(value: Any) -> str:
+    """A value that JSON and CSV have no form for, such as a time of a library, as a text."""
+    return str(value.isoformat() if hasattr(value, "isoformat") else value)
+
+
+_decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def json_row(line: bytes) -> Row:
+    """The members of a JSON object, each as its bytes.
+
+    Example:
+        >>> {name: bytes(value) for name, value in json_row(b'{"id": 7, "score": 1.50}').items()}
+        {'id': b'7', 'score': b'1.50'}
+
+    Raises:
+        MalformedMessage: it is no object; as its place was not rejected before, the file has changed since.
+    """
+    try:
+        return _decode(line)
+    except msgspec.DecodeError:
+        return _escaped(line)
+
+
+def _escaped(line: bytes) -> Row:
+    """The members of an object that only the parser of the standard library accepts: lone surrogates in names."""
+    try:
+        members = json.loads(line)
+        return {name: msgspec.Raw(json.dumps(value).encode()) for name, value in members.items()}
+    except (ValueError, AttributeError):
+        raise changed() from None
+
+
+def changed() -> MalformedMessage:
+    """The error for an input with other rows than when it was first read."""
+    return MalformedMessage(
+        "file", "the input changed between two readings: run the command again once nothing writes to it"
+    )
+
+
+def _json_rows(path: str, max_bytes: int, rejected: Collection[Place]) -> Iterator[RowBatch]:
+    for first, lines, _, _ in line_chunks(path, max_bytes):
+        if first == 1 and lines:
+            lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
+        kept = [
+            line
+            for at, line in enumerate(lines, first)
+            if line.strip() and (not rejected or (path, at) not in rejected)
+        ]
+        yield RowBatch([json_row(line) for line in kept])
+
+
+def _table_rows(file: Input, max_bytes: int, rejected: Collection[Place]) -> Iterator[RowBatch]:
+    header: list[str] = []
+
+    def reader_of(row: list[str]) -> Callable[[list[str] | InputError], Row] | None:
+        header.extend(row)
+        check_distinct(file.path, header, header)
+        return _read if header else None
+
+    def _read(row: list[str] | InputError) -> Row:
+        if isinstance(row, InputError):
+            raise row
+        return dict(zip(header, row, strict=False))
+
+    for chunk in row_chunks(file, reader_of, max_bytes):
+        rows = [row for at, row in chunk.rows if not isinstance(row, InputError) and (file.path, at) not in rejected]
+        yield RowBatch(rows)
+
+
+def _parquet_rows(path: str, rejected: Collection[Place]) -> Iterator[RowBatch]:
+    omitted = {at for file, at in rejected if file == path}
+    for batch, first, _ in parquet_batches(path, lambda _: None, _BATCH_ROWS):
+        rows = range(first, first + batch.num_rows)
+        if omitted.isdisjoint(rows):
+            yield RowBatch(None, batch)
+        else:
+            yield RowBatch(None, batch.take([index for index, at in enumerate(rows) if at not in omitted]))
