@@ -101,31 +101,31 @@ def disagreements(ours: Manifest, theirs: Manifest) -> list[StreamLSHError]:
         >>> theirs = Manifest("news", "documents", {"documents": "b5J"}, 4, {}, 0.7, {"shingles": "word:3"})
         >>> for found in disagreements(ours, theirs):
         ...     print(found)
-        news: its state was built under other settings (threshold: ours 0.8, theirs 0.7): set them back, or start over \
+        news: its state was built under other settings (threshold: ours 0.8, theirs 0.7): restore them, or start over \
 under another `app_id`
     """
     name = ours.pipeline
     if ours.documents != theirs.documents:
         return [
             ConfigError(
-                f"{name}: its state was built from {theirs.documents}, not from {ours.documents}: set `source` "
-                f"and `rekey` back, or {AGAIN}"
+                f"{name}: its state was built from {theirs.documents}, not from {ours.documents}: restore "
+                f"`source` and `rekey`, or {AGAIN}"
             )
         ]
     errors: list[StreamLSHError] = []
     unlike = differences(_all_settings(ours), _all_settings(theirs))
     if unlike:
-        problem = f"{name}: its state was built under other settings ({'; '.join(unlike)}): set them back, or {AGAIN}"
+        problem = f"{name}: its state was built under other settings ({'; '.join(unlike)}): restore them, or {AGAIN}"
         errors.append(ConfigError(problem))
     moved = differences(ours.topics, theirs.topics)
     if moved:
         problem = f"{name}: its results were written to other topics ({'; '.join(moved)}), and new ones would be"
-        errors.append(ConfigError(f"{problem} incomplete: set the names back, or {AGAIN}"))
+        errors.append(ConfigError(f"{problem} incomplete: restore the names, or {AGAIN}"))
     recreated = _recreated(ours, theirs)
     errors += recreated
     if ours.partitions != theirs.partitions and not recreated:
         problem = f"{ours.documents}: has {ours.partitions} partitions, and the state of {name} was built from"
-        errors.append(ConfigError(f"{problem} {theirs.partitions}; keys are on others now: {AGAIN}"))
+        errors.append(ConfigError(f"{problem} {theirs.partitions}; keys have moved between them: {AGAIN}"))
     return errors
 
 
@@ -140,8 +140,8 @@ def _recreated(ours: Manifest, theirs: Manifest) -> list[StreamLSHError]:
     """Topics that were deleted and recreated; one whose id is not known is not judged."""
     recreated: list[StreamLSHError] = [
         StateError(
-            f"{topic}: was deleted and recreated: its id is {ours.own[topic]}, expected {before}: what was in it is "
-            f"lost, and {ours.pipeline} goes by its offsets, which come again; see {LOST}"
+            f"{topic}: was deleted and recreated: its id is {ours.own[topic]}, expected {before}: its messages "
+            f"are lost, and new ones reuse the offsets that the state of {ours.pipeline} refers to; see {LOST}"
         )
         for topic, before in theirs.own.items()
         if ours.own.get(topic, before) != before
@@ -149,7 +149,7 @@ def _recreated(ours: Manifest, theirs: Manifest) -> list[StreamLSHError]:
     return recreated + [
         StateError(
             f"{source}: was deleted and recreated: its id is {ours.sources[source]}, and the state of "
-            f"{ours.pipeline} was built from {before}, whose offsets come again: {AGAIN}"
+            f"{ours.pipeline} was built from {before}, whose offsets are reused: {AGAIN}"
         )
         for source, before in theirs.sources.items()
         if before is not None and ours.sources.get(source) not in (None, before)

@@ -77,7 +77,9 @@ async def after_topics(admin: Any, config: Config, partitions: Mapping[str, int]
             await _write(config.kafka, pipeline, ours, topics[topic].limit if topic in topics else 0)
             theirs = await stored_manifest(config.kafka, pipeline, topics)
         if theirs is None:
-            raise DoubtError(f"{pipeline.internal_topic('manifest')}: does not show what was written: start again")
+            raise DoubtError(
+                f"{pipeline.internal_topic('manifest')}: lacks the record that this worker wrote: start again"
+            )
         errors += disagreements(ours, theirs)
     raise_all(errors)
     return ids or {}
@@ -134,7 +136,7 @@ def recreated(before: Mapping[str, str], after: Mapping[str, str]) -> list[State
     return [
         StateError(
             f"{topic}: was deleted and recreated while this worker ran: its id is {after[topic]}, expected {id}: "
-            f"what was in it is lost, and its offsets come again; see {LOST}"
+            f"its messages are lost, and new ones reuse their offsets; see {LOST}"
         )
         for topic, id in before.items()
         if after.get(topic, id) != id
@@ -250,7 +252,7 @@ def foreign_results(pipeline: PipelineConfig, wrote: Mapping[str, Iterable[str]]
     return [
         ConfigError(
             f"{topic}: the application {', '.join(others)} writes to it, and {pipeline.app_id} would contradict it: "
-            f"name another topic in [pipeline.topics] of {pipeline.name}"
+            f"set another topic in [pipeline.topics] of {pipeline.name}"
         )
         for topic, names in wrote.items()
         if (others := sorted({*names} - {pipeline.app_id}))
@@ -265,7 +267,7 @@ async def _write(kafka: KafkaConfig, pipeline: PipelineConfig, manifest: Manifes
         limits.set({topic: limit})
     if excess := limits.excess(topic, None, value, None):
         raise ConfigError(
-            f"{topic}: {excess}, for what the state of {pipeline.name} is built under: shorten its profile, or raise "
+            f"{topic}: {excess}, for the settings of the state of {pipeline.name}: shorten its profile, or raise "
             "`max_document_bytes` and `max.message.bytes` of the topic"
         )
     producer = AIOKafkaProducer(

@@ -12,9 +12,9 @@ USES = {
     "news": "articles: group them into stories",
     "mirrors": "pages: find sites that mirror each other",
     "texts": "documents of any sort: find near-duplicates",
-    "records": "people, companies, products: find the records of one thing",
+    "records": "people, companies, products: find records that describe the same thing",
     "sets": "lists of items: find similar ones",
-    "vectors": "embeddings, image hashes: find near ones",
+    "vectors": "embeddings, image hashes: find near neighbours",
 }
 """The uses that have a template, each with a description."""
 

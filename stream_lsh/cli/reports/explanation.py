@@ -100,7 +100,7 @@ def reason_text(explanation: Explanation) -> str:
     texts: dict[Reason, Callable[[], str]] = {
         Reason.MATCH: lambda: "they match",
         Reason.CHAIN: lambda: f"{steps:,} matches connect them, the weakest with a similarity of {least:.4f}",
-        Reason.PAST: lambda: "documents that have expired connected them",
+        Reason.PAST: lambda: "expired documents connected them",
         Reason.ABSENT: lambda: (
             f"the text is no longer stored: {_those(explanation, lambda side: side.document is None)}"
         ),
@@ -109,22 +109,22 @@ def reason_text(explanation: Explanation) -> str:
         Reason.EXPIRED: lambda: "one of them has expired, or had when the other one came",
         Reason.GUARD: lambda: (
             f"{steps:,} {'match connects' if steps == 1 else 'matches connect'} them, "
-            "but not as closely as the guards ask for"
+            "but not as closely as the guards require"
         ),
-        Reason.UNSETTLED: lambda: "messages are still under way, ask again when nothing waits",
+        Reason.UNSETTLED: lambda: "messages are still under way: try again when the steps are idle",
         Reason.APART: lambda: f"their times are {_apart(explanation)} apart, which is more than the retention",
-        Reason.SIZES: lambda: "one of them has more shingles than the other one by more than the measure allows",
+        Reason.SIZES: lambda: "their numbers of shingles differ by more than the size ratio allows",
         Reason.BELOW: lambda: (
             f"they are less similar than the threshold, {explanation.threshold:g}"
             if compared is None or compared.distance is None
-            else f"they are farther apart than matches may be, {compared.greatest:g}"
+            else f"they are farther apart than the maximum distance of a match, {compared.greatest:g}"
         ),
         Reason.NO_BAND: lambda: (
-            "they have no band in common, and were never compared; a higher recall asks for more bands"
+            "they have no band in common, and were never compared; a higher recall gives more bands"
         ),
-        Reason.ESTIMATE: lambda: "by their signatures they differ so much that the texts were not compared",
+        Reason.ESTIMATE: lambda: "their signatures differ so much that the texts were not compared",
         Reason.CAPPED: lambda: (
-            "they have bands in common, but a cap left the pair out; 0 most candidates lifts the caps"
+            "they have bands in common, but a cap left the pair out; max_candidates = 0 lifts the caps"
         ),
     }
     return texts[explanation.reason]()
@@ -165,7 +165,7 @@ def _time(document: Document) -> str:
 
 def _compared(compared: Comparison, threshold: float) -> Iterator[str]:
     if compared.distance is not None:
-        yield f"distance    {compared.distance:.6g}; the greatest of a match is {compared.greatest:g}"
+        yield f"distance    {compared.distance:.6g}; the maximum of a match is {compared.greatest:g}"
         yield f"signatures  {compared.matching} of {compared.slots} functions agree"
         yield (
             f"bands       {compared.met} of {compared.bands} in common; "
@@ -177,7 +177,7 @@ def _compared(compared: Comparison, threshold: float) -> Iterator[str]:
         f"the threshold is {threshold:g}"
     )
     if not compared.slots:
-        yield f"method      exact: two that reach the threshold meet in a bucket; these meet in {compared.met:,}"
+        yield f"method      exact: two texts that reach the threshold share a bucket; these share {compared.met:,}"
         return
     yield f"estimate    {compared.estimate:.4f}: {compared.matching} of {compared.slots} slots of the signatures agree"
     yield (

@@ -56,7 +56,7 @@ def _conclusion(bins: Sequence[Bin], *, negative: bool) -> str:
     if not any(one.labelled for one in bins):
         return (
             f"without labels the expected matches are estimates; {doubtful:,} pairs from 0.3 to 0.95 are worth a "
-            "review: --labels takes their answers"
+            "review: pass the answers with --labels"
         )
     if not negative:
         return "the labels are matches only: label non-matches as well (column `match`, 1 or 0) to observe shares"

@@ -169,7 +169,7 @@ def _of_words(hint: str, lower: Sequence[str]) -> Kind:
     elif hint == "name" and mean <= _NAME_WORDS and max(numbered, _with_any(words, _NO_PERSON)) < _FEW:
         kind = Kind("name", "person", "its name, and few words without digits")
     elif (distinct := len(set(lower))) <= _FEW_VALUES and distinct * 10 <= len(lower):
-        kind = Kind("category", "", "few values come again and again")
+        kind = Kind("category", "", "a few values repeat often")
     return kind
 
 

@@ -33,7 +33,7 @@ _SHOWN = 3
 _LOOKED_THROUGH = 10_000
 _OF_RECORDS = (
     "records are not audited yet, because a score depends on earlier records: rely on `check` without `--audit`; "
-    "to have the results recomputed, start over as described in docs/operations/changes.md"
+    "to recompute the results, start over as described in docs/operations/changes.md"
 )
 _AGAIN = "see `Wrong results` in docs/operations/monitoring.md"
 
@@ -110,15 +110,15 @@ class Doubts:
     def notes(self) -> Iterator[str]:
         """A sentence for each reason."""
         if self.waiting:
-            yield f"{self.waiting:,} messages are under way, so nothing is judged: audit again when nothing waits"
+            yield f"{self.waiting:,} messages are under way, so nothing is audited: try again when the steps are idle"
         if self.unsure:
-            yield f"{len(self.unsure):,} documents may have expired, or have no newest version, and are not judged"
+            yield f"{len(self.unsure):,} documents may have expired, or have no newest version, and are not audited"
         if self.lost:
             yield "Kafka has deleted records of the source: documents that it does not hold are not judged"
         if self.capped:
             yield "caps left candidates out: what is missing may be one of them"
         for topic in self.gone:
-            yield f"Kafka has deleted records of {topic}: what is missing there may be one of them"
+            yield f"Kafka has deleted records of {topic}: a missing result may be one of them"
 
 
 async def audit(config: Config, pipeline: PipelineConfig) -> list[Finding]:

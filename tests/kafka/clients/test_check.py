@@ -328,7 +328,7 @@ def test_an_audit_ignores_documents_that_may_have_expired(broker: Broker, name: 
 
     clean, then = asyncio.run(run())
     assert [finding.state for finding in clean] == ["note", "ok"], clean
-    assert clean[0].message == "3 documents may have expired, or have no newest version, and are not judged"
+    assert clean[0].message == "3 documents may have expired, or have no newest version, and are not audited"
     assert clean[1].message.startswith("1 pairs and 2 members")
     assert [finding.message.partition(":")[0] for finding in wrong(then)] == ["1 pairs are missing"]
 

@@ -132,7 +132,7 @@ CHANGES: dict[str, tuple[Callable[[Broker, Config], Awaitable[Config]], type[Str
         ["{}-source: has 3 partitions, and the state of {}-p was built from 1", "{}-{}-p-bands: has 1 partitions"],
     ),
     "other settings": (other_settings, ConfigError, ["shingles: ours 'char:5', theirs 'mixed:3'", "ours 0.7, theirs"]),
-    "other threshold": (other_threshold, ConfigError, ["(threshold: ours 0.501, theirs 0.5)", "set them back"]),
+    "other threshold": (other_threshold, ConfigError, ["(threshold: ours 0.501, theirs 0.5)", "restore them"]),
     "other measure": (
         other_measure,
         ConfigError,

@@ -80,7 +80,7 @@ def test_all_problems_are_reported_together_and_nothing_is_created(broker: Broke
         "timed: has message.timestamp.type=CreateTime, not LogAppendTime",
         "small: has max.message.bytes=1000",
         "brief: has retention.ms=2000, and at least 3000 are needed",
-        "lone: has min.insync.replicas=1, and at least 2 are wanted",
+        "lone: has min.insync.replicas=1, and at least 2 are needed",
         "source: the topic does not exist",
         "copies: cannot have 100 copies",
         "copies: messages of 2000000 bytes do not fit the producer's requests of 1000000",

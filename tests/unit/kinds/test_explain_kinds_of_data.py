@@ -69,7 +69,7 @@ def test_vectors_are_explained_by_their_distance_and_bands() -> None:
     found = explained(VECTORS, MEASURE.least, vector(1, 0), vector(9, 1), 0.96)
     assert found.reason == Reason.MATCH
     text = words(found)
-    assert "distance    6.34019; the greatest of a match is 20" in text
+    assert "distance    6.34019; the maximum of a match is 20" in text
     assert f"of {VECTORS.banding.bands} in common" in text
     assert "characters" not in text
     assert "shingles" not in text
@@ -81,7 +81,7 @@ def test_vectors_are_explained_by_their_distance_and_bands() -> None:
 def test_vectors_that_are_too_far_apart_are_explained() -> None:
     found = explained(VECTORS, MEASURE.least, vector(1, 0), vector(0, 1))
     assert found.reason == Reason.BELOW
-    assert "Not in one cluster: they are farther apart than matches may be, 20." in words(found)
+    assert "Not in one cluster: they are farther apart than the maximum distance of a match, 20." in words(found)
     gone = explained(VECTORS, MEASURE.least, vector(1, 0), None)
     assert gone.reason == Reason.DELETED
     assert vector(1, 0) not in words(gone)

@@ -122,7 +122,7 @@ def test_a_document_beyond_the_newest_that_are_kept_is_not_judged() -> None:
     source = source_of(*(Document(one, TEXT) for one in "abc"))
     findings = findings_of(source, published(("b", "c")), pipeline=kept)
     assert findings == [
-        ("note", "1 documents may have expired, or have no newest version, and are not judged"),
+        ("note", "1 documents may have expired, or have no newest version, and are not audited"),
         ("ok", "1 pairs and 2 members of 3 documents are true"),
     ]
     assert ("wrong", "1 pairs are missing") in findings_of(source, published(), pipeline=kept)

@@ -150,7 +150,7 @@ async def ensure_topics(
     existing, brokers = await find_topics(admin, {spec.name for spec in wanted})
     problems = [problem for spec in wanted for problem in topic_problems(spec, existing.get(spec.name), brokers)]
     problems += [
-        f"{name}: the broker describes no settings of topics, so it cannot be one for a worker: name another broker"
+        f"{name}: the broker does not report settings of topics, so a worker cannot use it: set another broker"
         for name, topic in existing.items()
         if not topic.described
     ]
@@ -211,7 +211,7 @@ def _wrong(spec: TopicSpec, topic: FoundTopic) -> list[str]:
             problems.append(f"{spec.name}: has {key}={actual}, not {value}")
     copies, least = (settings.get("min.insync.replicas", "1") for settings in (topic.config, spec.config))
     if int(copies) < int(least):
-        problems.append(f"{spec.name}: has min.insync.replicas={copies}, and at least {least} are wanted")
+        problems.append(f"{spec.name}: has min.insync.replicas={copies}, and at least {least} are needed")
     if topic.limit < spec.least_limit:
         needed = spec.least_limit
         problems.append(f"{spec.name}: has max.message.bytes={topic.limit}, and at least {needed} are needed")

@@ -121,7 +121,7 @@ def test_long_paths_are_shortened() -> None:
             [{"id": "a", "text": STORY}, {"id": "b", "text": STORY[:40]}],
             ["--measure", "containment"],
             "sizes",
-            "one of them has more shingles than the other one by more than the measure allows",
+            "their numbers of shingles differ by more than the size ratio allows",
         ),
         (
             [{"id": "a", "text": STORY, "time": as_iso(0)}, {"id": "b", "text": STORY, "time": as_iso(3 * DAY)}],
@@ -180,7 +180,7 @@ def test_with_the_method_exact_nothing_is_estimated_and_what_bands_miss_is_a_mat
     assert found["reason"] == "match"
     assert (found["comparison"]["slots"], found["comparison"]["bands"]) == (0, 0)
     assert found["comparison"]["bands_met"] > 0
-    assert "method      exact: two that reach the threshold meet in a bucket" in run(*options, stdin=documents)
+    assert "method      exact: two texts that reach the threshold share a bucket" in run(*options, stdin=documents)
 
 
 def unlucky(scheme: TextScheme) -> tuple[str, str]:
@@ -214,7 +214,7 @@ def test_a_guard_that_keeps_them_apart_is_named_with_what_connects_them(option: 
     assert found["reason"] == ("chain" if together else "guard")
     assert len(found["path"]) == 3
     direct = value("b", "c", "-", *CHAINED, "--max-size", "2", stdin=lines_of(CHAIN))
-    assert direct["said"] == "1 match connects them, but not as closely as the guards ask for"
+    assert direct["said"] == "1 match connects them, but not as closely as the guards require"
 
 
 # -- input

@@ -48,7 +48,7 @@ def test_a_profile_is_proposed_with_the_reason_for_each_type(folder: Path, capfd
         ("full_name", "its name, and few words without digits; 100% filled, 52 different values"),
         ("dob", "most values can be read as dates"),
         ("mail", "most values are words around an @; 100% filled, 200 different values"),
-        ("sex", "few values come again and again; 100% filled, 2 different values"),
+        ("sex", "a few values repeat often; 100% filled, 2 different values"),
         ("code", "most values are digits of one length"),
     ]:
         comment = out.split(f'\n[[field]]\nname = "{name}"\n')[0].splitlines()[-1]
