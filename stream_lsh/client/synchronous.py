@@ -171,11 +171,15 @@ class Client:
 
     def _sent(self, connection: http.client.HTTPConnection, call: Call[Any]) -> http.client.HTTPResponse:
         if connection.sock is None:
-            connection.connect()
-            # Head and body are two packets: without this the second one waits for the acknowledgement of the first.
-            connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            _open(connection)
         connection.request(call.method, self._service.base + call.path, call.body, self._service.headers(call))
         return connection.getresponse()
+
+
+def _open(connection: http.client.HTTPConnection) -> None:
+    connection.connect()
+    # Head and body are two packets: without this the second one waits for the acknowledgement of the first.
+    connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def _read(response: http.client.HTTPResponse) -> Response:

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from stream_lsh.config.model import Config
+from stream_lsh.worker.query.events import Events
 from stream_lsh.worker.query.owners import peer_of, worker_url
 from stream_lsh.worker.query.peers import Peers, answer_step
 from stream_lsh.worker.query.resources import Context, Resource
@@ -21,7 +22,7 @@ _LOOK_SECONDS = 0.25
 
 _log = logging.getLogger(__name__)
 
-RESOURCES: Sequence[type[Resource]] = (Service, SimilarDocuments)
+RESOURCES: Sequence[type[Resource]] = (Service, SimilarDocuments, Events)
 """The modules that answer public requests."""
 
 
@@ -68,6 +69,8 @@ class QueryApi:
 
     async def stop(self) -> None:
         """Close the listener and the connections to other processes."""
+        for resource in self._resources:
+            await resource.end_streams()
         await self.server.stop()
         for resource in self._resources:
             await resource.stop()

@@ -60,5 +60,8 @@ class Resource:
     async def start(self) -> None:
         """Prepare to answer; called before the listener starts."""
 
+    async def end_streams(self) -> None:
+        """End the answers that have no end of their own; called before the listener stops."""
+
     async def stop(self) -> None:
         """Release everything; called after the listener has stopped."""

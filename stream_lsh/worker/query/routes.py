@@ -51,6 +51,7 @@ class Route:
         parameters: of the URL's query, by name.
         internal: whether only workers use it.
         takes: the content type of the body; "" for none.
+        endless: whether its answer is a stream, which has neither the gate nor the time limit of queries.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Route:
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     internal: bool = False
     takes: str = ""
+    endless: bool = False
 
     def matched(self, segments: Sequence[str]) -> dict[str, str] | None:
         """The parameters of a path; None if the path is another one."""
@@ -84,6 +86,7 @@ _STALE = Parameter("reject", options=("reject", "allow"))
 ROUTES: Sequence[Route] = (
     Route("service", "GET", VERSION_PATH),
     Route("similar", "POST", f"{_PIPELINE}/similar", takes=JSON),
+    Route("events", "GET", f"{_PIPELINE}/events", {"types": Parameter()}, endless=True),
     Route(
         "step",
         "POST",

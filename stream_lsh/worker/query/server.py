@@ -145,6 +145,8 @@ class QueryServer:
         found = find(request.method, request.rel_url.raw_path, request.rel_url.raw_query_string)
         self._check_headers(request, found)
         deadline = time.monotonic() + self._seconds(request, found)
+        if found.route.endless:
+            return await self._stream(request, found, deadline)
         async with asyncio.timeout_at(asyncio.get_running_loop().time() + deadline - time.monotonic()):
             if found.route.internal:
                 return await self._run(request, found, deadline)
@@ -155,6 +157,13 @@ class QueryServer:
                 return await self._run(request, found, deadline)
             finally:
                 self._running -= 1
+
+    async def _stream(self, request: Any, found: Found, deadline: float) -> web.StreamResponse:
+        """An answer without an end; such a request has no body."""
+        if request.body_exists:
+            raise Problem("malformed", "got a body, expected none")
+        answer = await self._handlers[found.route.name](Request(found, b"", request.headers, deadline, request))
+        return answer.response()
 
     async def _run(self, request: Any, found: Found, deadline: float) -> web.StreamResponse:
         body = await self._body(request, self._body_limit(found.path, found.route.internal))
