@@ -81,10 +81,11 @@ async def sent(address: str, messages: Iterable[tuple[str, Mapping[str, Any]]]) 
         await producer.stop()
 
 
-def configured(partitions: int, keys: str) -> Config:
-    """A configuration of one pipeline `docs` without retention."""
-    text = f"[worker]\nweb = ''\n[pipeline]\nname = 'docs'\nsource = 'docs'\nretention = 0\npartitions = {partitions}\n"
-    return parse(f"{text}{keys}\n", "test.toml", {})
+def configured(partitions: int, keys: str, retention: str | int = 0) -> Config:
+    """A configuration of one pipeline `docs`; by default without retention."""
+    lines = ["[worker]", "web = ''", "[pipeline]", "name = 'docs'", "source = 'docs'"]
+    lines += [f"retention = {retention!r}", f"partitions = {partitions}", keys]
+    return parse("\n".join(lines), "test.toml", {})
 
 
 @asynccontextmanager

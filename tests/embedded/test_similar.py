@@ -14,6 +14,7 @@ from tests.unit.worker.query.client import in_loop
 
 WORDS = [f"word{number}" for number in range(2_000)]
 DOCUMENTS, QUERIES = 400, 60
+NOW_MS = 1_714_521_600_000
 PATH = "/v1/pipelines/docs/similar"
 
 
@@ -282,3 +283,24 @@ async def test_a_hostile_query_is_a_problem() -> None:
         assert (answer.status, answer.value["matches"]) == (200, [])
         answer = await running.clients[0].post("/v1/pipelines/others/similar", {"text": "a"})
         assert answer.problem == "unknown-pipeline"
+
+
+@in_loop
+async def test_a_query_with_a_time_finds_what_the_retention_allows() -> None:
+    values, hour = texts(1, 240), 3_600_000
+    memory = NearDuplicates(threshold=0.5, retention_ms=hour)
+    times = [NOW_MS + at * hour // len(values) for at in range(len(values))]
+    memory.add_many((f"d{at}", text, time) for at, (text, time) in enumerate(zip(values, times, strict=True)))
+    async with application(configured(4, "threshold = 0.5", "1h"), 2) as running:
+        await running.send(
+            (f"d{at}", {"text": text, "time": time}) for at, (text, time) in enumerate(zip(values, times, strict=True))
+        )
+        fewer = 0
+        for text in values[:60]:
+            time_ms = NOW_MS + 3 * hour // 2
+            answer = await running.clients[0].post(PATH, {"text": text, "time": time_ms, "limit": 1_000})
+            assert answer.value["matches"] == dicts(memory.query(text, time_ms))
+            whole = await running.clients[0].post(PATH, {"text": text, "limit": 1_000})
+            assert whole.value["matches"] == dicts(memory.query(text))
+            fewer += len(answer.value["matches"]) < len(whole.value["matches"])
+    assert fewer > 20
