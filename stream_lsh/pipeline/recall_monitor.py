@@ -3,15 +3,16 @@
     ring        of the newest versions of a source partition: ref, and one byte of each slot of the signature
     sample      versions, chosen by their refs, in the configured share
     check       sample against ring, by brute force -> gather -> verify: pairs that truly match
-    found       pairs that share a bucket; missed: those that do not
+    found       pairs that the index proposes; capped: those that share a bucket, but that its caps omit; missed: those
+                that share none
 
 The bytes agree wherever the slots do, so a pair that verify would compare is never missed; chance agreement,
 in one slot of 256, is removed when the signatures are compared whole.  Behind the ring a pair is handled like any
 candidate, so only live versions count, within the retention, by the exact similarity.
 
-It measures the banding alone: a pair that shares a bucket counts as found, even if a cap omits it; index counts
-the omissions by caps.  Identical documents meet in the bucket of their digest, whatever the bands: they are counted
-separately.  This is a measurement, not state: no changelog contains it (docs/internals/adr/0025).
+The caps apply in index, on other workers.  `CapModel` predicts what they omit.  Identical documents meet in the bucket
+of their digest, whatever the bands: they are counted separately.  This is a measurement, not state: no changelog
+contains it (docs/internals/adr/0025).
 
 References: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.4, for the recall of bands; Li and
 König, b-bit minwise hashing, 2010, for the information in a few bits of a slot.
@@ -26,6 +27,7 @@ from stream_lsh.hashing import fmix64, odd_constants
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.lsh.recall import Recall, clopper_pearson, effective_size
 from stream_lsh.pipeline.batches import CANDIDATE, Candidates
+from stream_lsh.pipeline.cap_model import CapModel
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.compare import Comparer, Criteria
 from stream_lsh.pipeline.documents.table import DocumentTable
@@ -56,42 +58,77 @@ class RecallCounts:
 
     Attributes:
         documents: that were checked.
-        found: int64[BINS], pairs that match and share a bucket, by their similarity.
-        missed: int64[BINS], pairs that match and share none.
-        promised: float64[BINS], the number of both that the bands should find; 0 where the kind makes no promise.
+        found: int64[BINS], pairs that match and that the index proposes, by their similarity.
+        capped: int64[BINS], pairs that match and share a bucket, but that the caps omit.
+        missed: int64[BINS], pairs that match and share no bucket.
+        promised: float64[BINS], the number of all three that the bands should find; 0 where the kind makes no promise.
         identical: pairs of equal documents, which are in none of these.
         left_out: similar versions that were not compared, as a document had more than `MOST_PAIRS`.
         squares: the sum of the squares of the pairs of each document.
+        all_pairs, all_found, all_squares: the numbers of pairs, of found ones, and the sum of squares, if the compared
+            pairs of a document stand for its uncompared ones too.
     """
 
     documents: int = 0
     found: I64 = field(default_factory=_counts)
+    capped: I64 = field(default_factory=_counts)
     missed: I64 = field(default_factory=_counts)
     promised: F64 = field(default_factory=_sums)
     identical: int = 0
     left_out: int = 0
     squares: int = 0
+    all_pairs: float = 0.0
+    all_found: float = 0.0
+    all_squares: float = 0.0
 
-    def add(self, similarity: F64, found: Bools, promised: F64) -> None:
-        """Add the pairs of one document, except identical ones."""
+    def add(
+        self,
+        similarity: F64,
+        shares_bucket: Bools,
+        promised: F64,
+        proposed: Bools | None = None,
+        stands_for: float = 1.0,
+    ) -> None:
+        """Add the pairs of one document, except identical ones.
+
+        Args:
+            similarity: of each pair.
+            shares_bucket: whether its documents share a bucket.
+            promised: the probability of that.
+            proposed: whether the index proposes the pair; None if no cap can apply.
+            stands_for: the number of similar versions for each one that was compared, 1 or more.
+        """
+        found = shares_bucket if proposed is None else shares_bucket & proposed
         bins = np.minimum((similarity * BINS).astype(np.int64), BINS - 1)
         self.found += np.bincount(bins[found], minlength=BINS)
-        self.missed += np.bincount(bins[~found], minlength=BINS)
+        self.capped += np.bincount(bins[shares_bucket & ~found], minlength=BINS)
+        self.missed += np.bincount(bins[~shares_bucket], minlength=BINS)
         self.promised += np.bincount(bins, promised, BINS)
         self.squares += similarity.size**2
+        self.all_pairs += stands_for * similarity.size
+        self.all_found += stands_for * float(np.count_nonzero(found))
+        self.all_squares += (stands_for * similarity.size) ** 2
 
     @property
     def pairs(self) -> int:
         """The pairs that match, except identical ones."""
-        return int(self.found.sum() + self.missed.sum())
+        return int(self.found.sum() + self.capped.sum() + self.missed.sum())
 
     def recall(self) -> Recall | None:
-        """The share that the bands found, with an interval of 99 %; None before the first pair."""
+        """The share of the matches that is found, with an interval of 99 %; None before the first pair."""
+        if not self.all_pairs:
+            return None
+        share = min(1.0, self.all_found / self.all_pairs)
+        return clopper_pearson(share, self.all_pairs**2 / self.all_squares)
+
+    def recall_of_bands(self) -> Recall | None:
+        """The share of the compared pairs that the bands find, without caps; None before the first pair."""
         pairs = self.pairs
-        return clopper_pearson(int(self.found.sum()) / pairs, effective_size(pairs, self.squares)) if pairs else None
+        share = 1 - int(self.missed.sum()) / max(1, pairs)
+        return clopper_pearson(share, effective_size(pairs, self.squares)) if pairs else None
 
     def expected(self) -> float | None:
-        """The share that the bands should find of pairs of these similarities; None without a promise."""
+        """The share that the bands should find of pairs of these similarities, without caps; None without a promise."""
         promised = float(self.promised.sum())
         return promised / self.pairs if promised else None
 
@@ -100,7 +137,7 @@ class RecallCounts:
 
         The requested recall refers to the threshold, and most pairs are above it: a warning comes late, not early.
         """
-        recall, expected = self.recall(), self.expected()
+        recall, expected = self.recall_of_bands(), self.expected()
         return recall is not None and recall.high < (asked if expected is None else min(asked, expected))
 
 
@@ -115,13 +152,15 @@ class RecallMonitor:
         share: of the versions that are checked, 0 to below 1.
         seed: of the sample.
         most: versions in the ring; fewer where signatures are long.
+        caps: of the index; None for none.
 
     Guarantees:
         the sample depends on refs and the seed alone.  If no id is repeated, so do all counts: the division of arrivals
         into batches does not matter.
     Cost:
-        a check: some 0.3 ms for a full ring, and the exact comparison of `MOST_PAIRS` pairs at most.  Every version:
-        0.4 us.  Memory: `slots + 8` bytes for each version of the ring and 1,024 more, and never more.
+        a check: some 0.3 ms for a full ring, and the exact comparison of `MOST_PAIRS` pairs at most; if caps may omit
+        some of them, also the buckets of the ring, some 25 ms.  Every version: 0.4 us.  Memory: `slots + 8` bytes for
+        each version of the ring and 1,024 more, and never more.
     """
 
     def __init__(
@@ -134,7 +173,9 @@ class RecallMonitor:
         *,
         seed: int = 1,
         most: int = RING,
+        caps: CapModel | None = None,
     ) -> None:
+        self._caps = caps or CapModel()
         self._scheme, self._criteria, self._comparer, self._counts = scheme, criteria, comparer, counts
         self._factor, self._start = odd_constants(2, seed)
         self._below = np.uint64(int(share * 2.0**64))
@@ -215,6 +256,7 @@ class RecallMonitor:
         self._counts.documents += 1
         old = self._similar(slots)
         old = old[documents.rows(old) >= 0]
+        similar = old.size
         if old.size > MOST_PAIRS:
             self._counts.left_out += old.size - MOST_PAIRS
             # Drawn at random, not the newest: these may be more alike than others.
@@ -223,9 +265,9 @@ class RecallMonitor:
         asked = gather(candidates, documents, Forwarded()) if old.size else None
         edges = None if asked is None else verify(asked, documents, self._criteria, self._comparer)
         if edges is not None:
-            self._count(edges, documents)
+            self._count(edges, documents, similar / old.size)
 
-    def _count(self, edges: Edges, documents: DocumentTable) -> None:
+    def _count(self, edges: Edges, documents: DocumentTable, stands_for: float) -> None:
         identical = edges.left.digests == edges.right.digests
         self._counts.identical += int(np.count_nonzero(identical))
         at = np.flatnonzero(~identical)
@@ -236,4 +278,17 @@ class RecallMonitor:
         own_buckets = buckets[0][buckets[0] != 0]
         shares_bucket = (buckets[1:, :, None] == own_buckets).any(axis=(1, 2))
         promised = self._scheme.promised(edges.shared[at] / np.maximum(edges.union[at], 1))
-        self._counts.add(edges.similarity[at], shares_bucket, promised)
+        proposed = self._proposed(own_buckets, refs[1:], documents)
+        self._counts.add(edges.similarity[at], shares_bucket, promised, proposed, stands_for)
+
+    def _proposed(self, own_buckets: U64, old: U64, documents: DocumentTable) -> Bools | None:
+        """Whether the index proposes each of the old versions; None if no cap can apply."""
+        if not self._caps.may_omit(len(self)):
+            return None
+        oldest = self._next if self._filled == self._size else 0
+        ring = np.roll(self._refs[: self._filled], -oldest)
+        rows = documents.rows(ring)
+        is_live = rows >= 0
+        kept = self._caps.kept(own_buckets, self._scheme.buckets(documents.signatures(rows[is_live])))
+        proposed: Bools = np.isin(old, ring[is_live][kept])
+        return proposed

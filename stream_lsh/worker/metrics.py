@@ -136,10 +136,16 @@ class WorkerCollector:
         pairs: _Values = [
             ((of, label, bound), count)
             for of, recall_counts in seen.items()
-            for label, counts in (("true", recall_counts.found), ("false", recall_counts.missed))
+            for label, counts in (
+                ("true", recall_counts.found),
+                ("capped", recall_counts.capped),
+                ("false", recall_counts.missed),
+            )
             for bound, count in _by_similarity(counts)
         ]
-        help_text = "Matching pairs of the shadow, by whether they share a bucket; identical pairs excluded."
+        help_text = (
+            "Matching pairs of the shadow, by whether bands and caps let them be found; identical pairs excluded."
+        )
         yield "shadow_pairs_total", help_text, ("found", "similarity"), pairs
         promised: _Values = [
             ((of, bound), count)
@@ -155,7 +161,7 @@ class WorkerCollector:
         recalls = [(of, recall) for of, recall_counts in seen.items() if (recall := recall_counts.recall()) is not None]
         yield (
             "shadow_recall",
-            "The share of these pairs that the bands found.",
+            "The share of the matches that is found, of pairs that were not compared too.",
             (),
             [((of,), r.share) for of, r in recalls],
         )
@@ -165,7 +171,7 @@ class WorkerCollector:
         expected: _Values = [
             ((of,), share) for of, recall_counts in seen.items() if (share := recall_counts.expected()) is not None
         ]
-        yield "shadow_recall_promised", "The expected share for pairs of these similarities.", (), expected
+        yield "shadow_recall_promised", "The expected share of the bands for pairs of these similarities.", (), expected
 
 
 def _by_similarity(counts: I64 | F64) -> Iterator[tuple[str, float]]:

@@ -15,6 +15,7 @@ from stream_lsh.config.message_sizes import most_retired
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.index.table import BandTable
 from stream_lsh.pipeline.agents.state import BucketsState, DocumentsState, LedgerState, Shared
+from stream_lsh.pipeline.cap_model import CapModel
 from stream_lsh.pipeline.changelog.head import Extent, extent_of_buckets, extent_of_documents
 from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerRecovery, LogSizes
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
@@ -28,6 +29,7 @@ from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import decode_buckets, decode_documents
 from stream_lsh.wire.ledger_parts import LedgerAssembler
 from stream_lsh.wire.origin import CopyGenerations
+from stream_lsh.wire.route import bucket_partitions
 from stream_lsh.worker.changelogged_state import Applied, Changelogged
 from stream_lsh.worker.counts import Counts
 from stream_lsh.worker.settle_lag import SettleLag
@@ -206,7 +208,14 @@ class PipelineState:
         if not self.has_recall_monitor:
             return None
         share, seed = self.config.kind.shadow, self.config.kind.seed
-        return RecallMonitor(self.scheme, self.criteria, self.comparer, self.counts.recall_monitor, share, seed=seed)
+        caps = CapModel(
+            self.limits.cap_postings,
+            self.limits.cap_candidates,
+            self.partitions,
+            partial(bucket_partitions, partitions=self.partitions),
+        )
+        counts = self.counts.recall_monitor
+        return RecallMonitor(self.scheme, self.criteria, self.comparer, counts, share, seed=seed, caps=caps)
 
     def _apply_documents(self, state: Documents, value: bytes, offset: int) -> Applied:
         record = decode_documents(value, self.fingerprint)

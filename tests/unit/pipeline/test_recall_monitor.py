@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 
 from stream_lsh.kinds.shingled.scheme import TextScheme
+from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS
 from stream_lsh.lsh.recall import Recall
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.containment import Containment
 from stream_lsh.model import Document
+from stream_lsh.pipeline.cap_model import CapModel
 from stream_lsh.pipeline.documents.table import DocumentTable
+from stream_lsh.pipeline.limits import Limits
+from stream_lsh.pipeline.local import LocalPipeline
 from stream_lsh.pipeline.recall_monitor import BINS, MOST_PAIRS, RING, RecallCounts, RecallMonitor
 from stream_lsh.retention import Horizon
 from tests.evaluation import oracles
@@ -35,11 +39,15 @@ SCHEME = poor()
 class Shadowed:
     """A table of documents with its recall monitor."""
 
-    def __init__(self, scheme: TextScheme = SCHEME, share: float = ALL, **more: int | None) -> None:
+    def __init__(
+        self, scheme: TextScheme = SCHEME, share: float = ALL, caps: CapModel | None = None, **more: int | None
+    ) -> None:
         self.scheme, self.table, self.counts = scheme, DocumentTable(scheme.slots), RecallCounts()
         criteria = scheme.criteria(THRESHOLD, more.pop("retention_ms", None))
         settings = {name: value for name, value in more.items() if value is not None}
-        self.recall_monitor = RecallMonitor(scheme, criteria, scheme.comparer(), self.counts, share, **settings)
+        self.recall_monitor = RecallMonitor(
+            scheme, criteria, scheme.comparer(), self.counts, share, caps=caps, **settings
+        )
         self._offset = 0
 
     def feed(self, documents: Sequence[Document], batch: int = 200) -> "Shadowed":
@@ -236,3 +244,33 @@ def test_bands_fall_short_once_the_interval_lies_below_the_configured_and_the_pr
     assert not seen_at_90(900, 100, 0.99).falls_short(0.9)
     assert not seen_at_90(900, 100, 0.9).falls_short(0.99)
     assert seen_at_90(900, 100, 0.0).falls_short(0.99), "a kind without a promise must reach the configured recall"
+
+
+# -- caps
+
+
+def resembling(rng: random.Random, families: int, members: int) -> list[Document]:
+    """Large families, in random order: each member has some words of its own in place of those of the family."""
+    texts = []
+    for family in range(families):
+        first = [f"w{family}x{number}" for number in range(WORDS)]
+        for _ in range(members):
+            own = rng.sample(range(WORDS), rng.choice((1, 3, 5, 7)))
+            texts.append(" ".join(f"x{rng.getrandbits(40)}" if at in own else first[at] for at in range(WORDS)))
+    rng.shuffle(texts)
+    return [Document(f"d{number}", text, number) for number, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize("cap", [40, 80, 200])
+def test_the_recall_includes_what_the_caps_of_the_index_omit(cap: int, seed: int) -> None:
+    documents = resembling(random.Random(seed), 3, 110)
+    pipeline = LocalPipeline(SCHEME, THRESHOLD, Limits.of(cap, None, NO_GUARDS))
+    found = sum(len(settled.matches) for settled in pipeline.process(documents))
+    pairs = [shares_bucket for _, shares_bucket, _ in true_pairs(documents)]
+    counts = Shadowed(caps=CapModel(cap, cap)).feed(documents).counts
+    recall, of_bands = counts.recall(), counts.recall_of_bands()
+    assert recall is not None
+    assert of_bands is not None
+    assert recall.share == pytest.approx(found / len(pairs), abs=0.02)
+    assert of_bands.share == pytest.approx(np.mean(pairs), abs=0.02)
+    assert bool(counts.capped.sum()) == (cap < 110)
