@@ -11,8 +11,8 @@ examples:
   stream-lsh serve --config news.toml
   STREAM_LSH__WORKER__ASK=127.0.0.1:6080 stream-lsh serve --config news.toml
 
-It has the routes of a worker's query API, at the address `ask` of [worker], and answers from states of its own: while
-workers are down or recover, too.  It keeps all documents of the application in memory.  Any number may run.
+It serves the routes of a worker's query API at the address `ask` of [worker].  It answers from its own copy of the
+state, even while workers are down or recovering, and holds all documents in memory.  You can run several.
 """
 _LEVELS = ("debug", "info", "warning", "error")
 
@@ -35,5 +35,5 @@ def make_parser() -> Parser:
     parser = Parser("serve", "Answer queries from the changelogs of an application.", _EPILOG, first=("config", "log"))
     add = parser.add_argument
     add("--config", required=True, metavar="FILE", help="the configuration of the workers, a TOML file")
-    add("--log", choices=_LEVELS, default="info", help="the least level that is logged (default info)")
+    add("--log", choices=_LEVELS, default="info", help="the lowest level that is logged (default info)")
     return parser

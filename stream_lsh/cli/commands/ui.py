@@ -19,8 +19,8 @@ examples:
   stream-lsh ui --url http://10.0.0.4:6067 --url http://10.0.0.5:6067 --token-file token
 
 --config reads the address of the query API and its token: `ask` (or `ask_advertised`) and `ask_token` of [worker].
-With several workers, name each with --url: any of them answers for all, and the others stand in for it.
-At an address that other machines reach, readers sign in with the token.  TLS is the task of a proxy.
+With several workers, repeat --url: any of them answers for all, and the others take over if it fails.
+If other machines can reach the address, readers sign in with the token.  Use a proxy for TLS.
 """
 _LISTEN = "127.0.0.1:6070"
 

@@ -114,8 +114,8 @@ class QueryServer:
         except OSError as error:
             await self.stop()
             raise ConfigError(
-                f"worker.ask: {self._config.ask} cannot be had ({error.strerror or error}): give each worker of a "
-                "machine an address of its own"
+                f"worker.ask: {self._config.ask} cannot be used ({error.strerror or error}): set a separate "
+                "address for each worker of a machine"
             ) from None
         _log.info("query API: http://%s/v1", self._config.ask)
 

@@ -200,7 +200,7 @@ async def test_the_listener_ends_while_a_query_runs() -> None:
 async def test_an_address_in_use_is_a_mistake() -> None:
     async with listening() as (_, requests):
         server = QueryServer(WorkerConfig(ask=requests.address), {})
-        with pytest.raises(ConfigError, match="cannot be had"):
+        with pytest.raises(ConfigError, match="cannot be used"):
             await server.start()
 
 
