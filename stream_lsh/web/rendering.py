@@ -59,6 +59,7 @@ def _filters(markup: Any) -> dict[str, Callable[..., Any]]:
         "whole": texts.whole_text,
         "count": texts.count,
         "similarity": texts.similarity,
+        "signed": texts.signed,
         "span": texts.span,
         "numbers": texts.numbers,
     }

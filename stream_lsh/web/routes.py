@@ -6,7 +6,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from stream_lsh.web.asks import Answer, Ask
-from stream_lsh.web.pages import overview
+from stream_lsh.web.pages import overview, search
 from stream_lsh.web.pages.page import Page, PipelineName
 from stream_lsh.web.pages.problem import problem_page
 from stream_lsh.web.source import Source
@@ -20,17 +20,20 @@ class PipelinePage(NamedTuple):
     """A page of a pipeline.
 
     Attributes:
-        ask: the request, by the name of the pipeline and the parameters of the address; None if there is nothing to
-            ask for yet.
+        ask: the request, by the pipeline and the parameters; None if there is nothing to ask for yet.
         page: the contents, by the pipeline, the parameters, and the answer to the request.
     """
 
-    ask: Callable[[str, Query], Ask | None]
-    page: Callable[[str, Query, Answer | None], Page]
+    ask: Callable[[PipelineName, Query], Ask | None]
+    page: Callable[[PipelineName, Query, Answer | None], Page]
 
 
-PIPELINE_PAGES: Mapping[str, PipelinePage] = {}
+PIPELINE_PAGES: Mapping[str, PipelinePage] = {"search": PipelinePage(search.ask, search.page)}
 """The pages of a pipeline by name, which is the end of their path."""
+
+
+_UNKNOWN = Answer(404, {"type": "urn:stream-lsh:problem:unknown-pipeline", "detail": "the menu has all pipelines"})
+_NOTHING_ASKED = Answer(400, {"type": "urn:stream-lsh:problem:malformed", "detail": "got nothing that can be read"})
 
 
 class Found(NamedTuple):
@@ -44,8 +47,8 @@ def find(path: str) -> Found | None:
     """The page of a path; None if there is none.
 
     Example:
-        >>> find("/"), find("/nowhere")
-        (Found(name='overview', pipeline=''), None)
+        >>> find("/p/news/search"), find("/nowhere")
+        (Found(name='search', pipeline='news'), None)
     """
     parts = path.strip("/").split("/")
     if path in ("/", "/index"):
@@ -71,20 +74,29 @@ class Reader:
         """The page, or the one of the problem in its place."""
         if not found.pipeline:
             return overview.overview(self._source.urls, await self._source.ask_each(overview.ASK))
-        kind = PIPELINE_PAGES[found.name]
-        ask = kind.ask(found.pipeline, query)
-        answer = None if ask is None else await self._source.ask(ask)
-        if answer is not None and not answer.ok:
-            return problem_page(answer, ask, found.name)
-        return kind.page(found.pipeline, query, answer)
+        pipeline = await self._pipeline(found)
+        if isinstance(pipeline, Answer):
+            return problem_page(pipeline, section=found.name)
+        contents = PIPELINE_PAGES[found.name]
+        ask = contents.ask(pipeline, query)
+        return contents.page(pipeline, query, None if ask is None else await self._source.ask(ask))
 
     async def answer(self, found: Found, query: Query) -> Answer:
         """The answer that a page shows."""
         if not found.pipeline:
             answers = await self._source.ask_each(overview.ASK)
             return Answer(200, dict(zip(self._source.urls, (one.value for one in answers), strict=True)))
-        ask = PIPELINE_PAGES[found.name].ask(found.pipeline, query)
-        return Answer(200, {}) if ask is None else await self._source.ask(ask)
+        pipeline = await self._pipeline(found)
+        if isinstance(pipeline, Answer):
+            return pipeline
+        ask = PIPELINE_PAGES[found.name].ask(pipeline, query)
+        return _NOTHING_ASKED if ask is None else await self._source.ask(ask)
+
+    async def _pipeline(self, found: Found) -> PipelineName | Answer:
+        """The pipeline of a page, or the problem in its place."""
+        known = await self.pipelines()
+        answer = _UNKNOWN if known else await self._source.ask(overview.ASK)
+        return next((one for one in known if one.name == found.pipeline), _UNKNOWN if answer.ok else answer)
 
     async def pipelines(self) -> tuple[PipelineName, ...]:
         """The pipelines of the application, as far as a worker has described them."""

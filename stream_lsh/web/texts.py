@@ -61,6 +61,16 @@ def counted(value: int, one: str, several: str = "") -> str:
     return f"{value:,} {one if value == 1 else several or one + 's'}"
 
 
+def signed(value: float) -> str:
+    """A number with its sign and two decimals.
+
+    Example:
+        >>> signed(4.476), signed(-2.25), signed(0)
+        ('+4.48', '−2.25', '0')
+    """
+    return f"{value:+.2f}".replace("-", "−") if round(value, 2) else "0"
+
+
 def similarity(value: float) -> str:
     """A similarity, probability or other fraction of 1.
 

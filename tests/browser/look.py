@@ -32,7 +32,7 @@ def main(folder: Path, names: list[str]) -> None:
             asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
             for width, scheme in ((NARROW, "light"), (NARROW, "dark"), (WIDE, "light"), (WIDE, "dark")):
                 with window(browser, f"http://127.0.0.1:{port}", width, scheme) as one:
-                    one.open(case.path)
+                    one.open(case.path, case.value)
                     one.page.screenshot(path=folder / f"{case.name}-{width}-{scheme}.png", full_page=True)
             asyncio.run_coroutine_threadsafe(server.stop(), loop).result(10)
         browser.close()

@@ -18,7 +18,7 @@ def test_a_page_is_silent_accessible_and_fits(browser: Any, serve: Callable[...,
     address = serve(case.source())
     for width, scheme, scripts in LOOKS:
         with window(browser, address, width, scheme, scripts=scripts) as one:
-            assert one.open(case.path) == case.status
+            assert one.open(case.path, case.value) == case.status
             assert not one.scrolls_sideways(), (width, scheme)
             assert one.messages == []
             shown = one.page.inner_text("body")

@@ -27,9 +27,14 @@ class Window:
             lambda request: None if request.url.startswith((address, "data:")) else self.messages.append(request.url),
         )
 
-    def open(self, path: str) -> int:
-        """Open a page; returns its status."""
+    def open(self, path: str, value: str = "") -> int:
+        """Open a page, and send its form with a value if there is one; returns the status."""
         response = self.page.goto(f"{self.address}{path}")
+        if value:
+            self.page.fill("#value", value)
+            with self.page.expect_navigation() as navigation:
+                self.page.click("button.main")
+            response = navigation.value
         if self.has_scripts:
             self.page.wait_for_selector("html[data-ready]")
         # The browser reports the status of a problem page on its console.

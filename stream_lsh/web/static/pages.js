@@ -84,6 +84,11 @@
     narrow.addEventListener("change", fit);
     fit();
   }
+  for (const field of document.querySelectorAll("textarea")) {
+    field.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) field.form.requestSubmit();
+    });
+  }
   localise(document);
   if (pause !== null) {
     pause.hidden = false;
