@@ -88,7 +88,7 @@ class PipelineConfig(TopicNames):
         default=1_000,
         metadata=key(
             whole(0),
-            "the maximum number of documents that one is compared with, the newest ones of each bucket; 0: no limit",
+            "the maximum number of documents that a document is compared with, the newest of each bucket; 0: no limit",
         ),
     )
     max_document_bytes: int = field(
@@ -108,7 +108,7 @@ class PipelineConfig(TopicNames):
         default=AUTO,
         metadata=key(
             choice(TIME_UNITS),
-            "the unit of times that are numbers since 1970; `auto`: the one in which they lie between 1973 and 5138",
+            "the unit of times that are numbers since 1970; `auto`: the unit that puts them between 1973 and 5138",
         ),
     )
     on_bug: str = field(

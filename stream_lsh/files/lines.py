@@ -254,7 +254,7 @@ def check_columns(path: str, header: Sequence[str], wanted: Mapping[str, str]) -
     """
     present = ", ".join(map(repr, header[:20]))
     problems = [
-        f"{path}: got no column {name!r}, there are {present}: name it with {wanted[name]}"
+        f"{path}: got no column {name!r}, there are {present}: set {wanted[name]}"
         for name in wanted
         if name not in header
     ]

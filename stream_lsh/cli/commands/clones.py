@@ -113,9 +113,9 @@ def _sources(options: Namespace) -> Iterator[tuple[str, str]]:
             if language:
                 sources.append((path, language))
             else:
-                problems.append(f"{path}: has no known language: name it with --language")
+                problems.append(f"{path}: has no known language: set --language")
     if not sources and not problems:
-        problems.append(f"{', '.join(options.file)}: no sources of a known language: name it with --language")
+        problems.append(f"{', '.join(options.file)}: no sources of a known language: set --language")
     if problems:
         raise ConfigError(problems)
     yield from dict.fromkeys(sources)

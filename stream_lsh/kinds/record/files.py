@@ -183,7 +183,7 @@ def _row_fields(
 
 
 def _not_decoded(encoding: str) -> str:
-    return f"got bytes that are not {encoding.upper()}: name their encoding with --encoding, such as latin-1"
+    return f"got bytes that are not {encoding.upper()}: set --encoding, such as latin-1"
 
 
 def _parquet_parts(file: Input, make: RecordMaker) -> Iterator[RecordPart]:

@@ -97,8 +97,8 @@ class RecordMaker:
         if id is None:
             wanted = " or ".join(map(repr, self._names.id[:6]))
             raise ConfigError(
-                f"{path}: got no column {wanted} for the id, there are {shown}: name it with --id-column, or in the "
-                "profile with `id_columns`"
+                f"{path}: got no column {wanted} for the id, there are {shown}: set --id-column, or "
+                "`id_columns` of the profile"
             )
         if source is None and self._names.must:
             raise ConfigError(f"{path}: got no column {self._names.source[0]!r} for the source, there are {shown}")
@@ -188,7 +188,7 @@ def fields_of(line: bytes, encoding: str = "utf-8") -> Mapping[str, object]:
     except UnicodeDecodeError as error:
         raise MalformedMessage(
             "encoding",
-            f"got bytes that are not {encoding.upper()} (at byte {error.start}): name their encoding with --encoding",
+            f"got bytes that are not {encoding.upper()} (at byte {error.start}): set --encoding",
         ) from None
     try:
         fields = msgspec.json.decode(text)

@@ -170,7 +170,7 @@ def test_another_encoding_can_be_named(tmp_path: Path) -> None:
         ("id,name\n", {"id_column": "nr"}, "got no column 'nr' for the id"),
         ("id,name\n", {"source_column": "s"}, "got no column 's' for the source, there are 'id', 'name'"),
         ("id,name,name\n", {}, "x.csv: got the column 'name' 2 times, expected once"),
-        (b"id,n\xe4me\n", {}, "x.csv: got bytes that are not UTF-8: name their encoding with --encoding"),
+        (b"id,n\xe4me\n", {}, "x.csv: got bytes that are not UTF-8: set --encoding"),
     ],
 )
 def test_a_table_with_an_invalid_header_is_rejected(

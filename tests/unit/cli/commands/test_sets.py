@@ -281,7 +281,7 @@ def test_an_empty_file_has_no_sets(tmp_path: Path, content: str) -> None:
         (("-", "--query", "no-such-file"), "there is no such file"),
         (("-", "--query", "-"), "standard input can be read once only"),
         (("t.csv", "--item-column", "product"), "got no column 'product', there are 'id', 'item', 'n'"),
-        (("t.csv", "--id-column", "who"), "name it with --id-column"),
+        (("t.csv", "--id-column", "who"), "set --id-column"),
         (("t.csv", "--separator", ";"), "got no column 'items'"),
         (("t.csv", "--separator", " "), "expected a separator such as ;"),
         (("t.csv", "--threshold", "1.5"), "above 0 and up to 1"),
