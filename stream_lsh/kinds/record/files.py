@@ -107,7 +107,7 @@ def read_records(
     Args:
         inputs: the files to read.
         names: of the columns of the id, the source and the time.
-        max_bytes: of a line or row; in Parquet a column of a row group may have 512 MB.
+        max_bytes: of a line or row; in Parquet a column of a row group may have 4 GB.
         encoding: of text.
 
     Raises:
