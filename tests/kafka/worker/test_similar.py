@@ -47,11 +47,17 @@ class Workers:
         self.processes: list[subprocess.Popen[bytes] | None] = [None] * count
         self.clients: list[TestClient] = []
 
-    def start(self, number: int) -> None:
+    def serve(self) -> None:
+        """Start a process that only answers queries, behind the workers."""
+        self.addresses.append(f"127.0.0.1:{free_port()}")
+        self.processes.append(None)
+        self.start(len(self.processes) - 1, "serve")
+
+    def start(self, number: int, command: str = "worker") -> None:
         log = self._file.with_name(f"worker-{number}-{time.time_ns()}.log").open("wb")
         environment = {**os.environ, "STREAM_LSH__WORKER__ASK": self.addresses[number]}
-        command = [sys.executable, "-m", "stream_lsh", "worker", "--config", str(self._file)]
-        self.processes[number] = subprocess.Popen(command, stdout=log, stderr=log, env=environment)  # noqa: S603 - ourselves
+        arguments = [sys.executable, "-m", "stream_lsh", command, "--config", str(self._file)]
+        self.processes[number] = subprocess.Popen(arguments, stdout=log, stderr=log, env=environment)  # noqa: S603 - ourselves
 
     def end(self, number: int, how: signal.Signals) -> None:
         process = self.processes[number]
@@ -70,6 +76,14 @@ class Workers:
         async with asyncio.timeout(seconds):
             while not all([await self._is_complete(number, len(running)) for number in running]):
                 await asyncio.sleep(0.1)
+
+    async def is_ready(self, number: int) -> bool:
+        """Whether a process answers for all partitions that it has."""
+        try:
+            answer = await self.clients[number].get("/v1")
+        except aiohttp.ClientError:
+            return False
+        return bool(answer.value["state"] == "ready")
 
     async def _is_complete(self, number: int, workers: int) -> bool:
         try:
@@ -187,6 +201,41 @@ async def restarts(config: Config, folder: Path, stored: int) -> tuple[int, int,
         over.set()
         await asyncio.gather(*asks)
     return answered, refused, wrong
+
+
+async def served(config: Config, folder: Path, stored: int) -> list[str]:
+    """The wrong answers of a process that serves, after all workers were killed; its signal to end is obeyed."""
+    values = texts(9, stored)
+    documents = documents_of(values)
+    memory = memory_of(documents)
+    async with workers(config, folder, 1) as running:
+        await send(config.kafka.brokers[0], config.pipelines[0].source, documents)
+        await all_found(running, memory, values)
+        running.serve()
+        async with client(running.addresses[-1]) as requests:
+            running.clients = [requests]
+            async with asyncio.timeout(60):
+                while not await running.is_ready(0):
+                    await asyncio.sleep(0.1)
+            running.end(0, signal.SIGKILL)
+            wrong = await wrong_answers(running, memory, values[:300])
+            running.end(1, signal.SIGTERM)
+            return wrong
+
+
+@pytest.mark.timeout(300)
+def test_a_process_that_serves_answers_while_all_workers_are_down(broker: Broker, name: str, tmp_path: Path) -> None:
+    config = configured(broker, name, 4, shingles="word:3", max_candidates=0)
+    assert asyncio.run(served(config, tmp_path, 1_000)) == []
+
+
+@pytest.mark.timeout(120)
+def test_a_process_serves_only_an_application_that_exists(broker: Broker, name: str, tmp_path: Path) -> None:
+    file = written(configured(broker, name, 4), tmp_path, data_dir="", ask="127.0.0.1:9")
+    command = [sys.executable, "-m", "stream_lsh", "serve", "--config", str(file)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ourselves
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "expected the changelogs of a running application" in ended.stderr
 
 
 @pytest.mark.timeout(300)
