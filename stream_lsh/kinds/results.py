@@ -1,10 +1,15 @@
 """The results of a pipeline as public messages, by topic; for records see `kinds.record.results`."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
 
 from stream_lsh.ledger.changes import MatchChange, Settled
+from stream_lsh.model import About
 from stream_lsh.wire.public import PublicMessage, cluster_messages, match_messages, member_messages, mirror_messages
+
+_OF_PUBLICATION = ("pipeline", "confirmed_at", "event", "version")
 
 TopicMessages = Iterator[tuple[str, list[PublicMessage]]]
 """The key of a topic in `[pipeline.topics]`, and its messages."""
@@ -21,6 +26,21 @@ class Results(Protocol):
             confirmed_at_ms: the timestamp of the frame.
             version: its offset.
         """
+
+    def metadata(self, about: About) -> dict[str, Any]:
+        """The metadata of a document as members of JSON; without those that it does not have."""
+
+
+def public_values(results: Results, settled: Settled) -> dict[str, list[dict[str, Any]]]:
+    """The values of the messages of a state, by topic, without the members that refer to its publication."""
+    return {
+        topic: [_without(msgspec.json.decode(value)) for _, value, _ in messages if value is not None]
+        for topic, messages in results.messages(settled, 0, 0)
+    }
+
+
+def _without(value: dict[str, Any]) -> dict[str, Any]:
+    return {name: one for name, one in value.items() if name not in _OF_PUBLICATION}
 
 
 class TextResults(NamedTuple):
@@ -45,3 +65,7 @@ class TextResults(NamedTuple):
         yield "clusters", cluster_messages(settled.clusters, version)
         if settled.mirrors:
             yield "mirror_sites", mirror_messages(settled.mirrors, self.mirror_share)
+
+    def metadata(self, about: About) -> dict[str, Any]:
+        """Title and source."""
+        return {name: value for name, value in (("title", about.title), ("source", about.source)) if value}

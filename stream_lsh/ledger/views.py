@@ -16,6 +16,7 @@ from typing import NamedTuple
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MirrorChange, PairState
 from stream_lsh.ledger.clusters.ids import Cluster
 from stream_lsh.ledger.frame_notes import Frame, Seen
+from stream_lsh.ledger.graph.nodes import view_i64
 from stream_lsh.ledger.graph.pairs import MATCH, REVIEW
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import About
@@ -141,7 +142,7 @@ class ClusterFilter(NamedTuple):
 
 def newest_time(ledger: Ledger) -> int:
     """The greatest event time of a member of the ledger, 0 if it is empty.  Cost: O(members), 1 ns each."""
-    return max(ledger.graph.nodes.times, default=0)
+    return int(view_i64(ledger.graph.nodes.times).max(initial=0))
 
 
 def select_clusters(

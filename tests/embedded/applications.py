@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer  # type: ignore[import-untyped]
 
 from stream_lsh.config import Config, parse
 from stream_lsh.config.worker import WorkerConfig
@@ -68,6 +68,20 @@ class Application(NamedTuple):
         """Send documents and wait until they are processed."""
         await sent(self.address, messages)
         await self.worker.settled()
+
+    async def read(self, key: str) -> list[tuple[str, Any]]:
+        """The last value of each key of a public topic, without withdrawn ones."""
+        topic, last = self.worker._pipeline.public_topics[key], dict[str, Any]()
+        consumer = AIOKafkaConsumer(topic, bootstrap_servers=self.address, auto_offset_reset="earliest")
+        await consumer.start()
+        try:
+            for partition, end in (await consumer.end_offsets(consumer.assignment())).items():
+                while await consumer.position(partition) < end:
+                    record = await consumer.getone(partition)
+                    last[record.key.decode()] = record.value and json.loads(record.value)
+        finally:
+            await consumer.stop()
+        return [(id, value) for id, value in last.items() if value is not None]
 
 
 async def sent(address: str, messages: Iterable[tuple[str, Mapping[str, Any]]]) -> None:

@@ -28,6 +28,7 @@ import msgspec
 from stream_lsh.kinds.record.messages import MAX_RECORD_BYTES
 from stream_lsh.kinds.results import TopicMessages
 from stream_lsh.ledger.changes import ClusterChange, EntitySummary, MatchChange, Settled
+from stream_lsh.model import About
 from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.evidence import Named
 from stream_lsh.records.model import RecordMatch
@@ -178,3 +179,8 @@ class RecordResults:
         yield "reviews", self._pairs.messages(settled.reviews, confirmed_at_ms)
         yield "members", member_messages(settled.members, _Member)
         yield "entities", entity_messages(settled.clusters, version)
+
+    def metadata(self, about: About) -> dict[str, Any]:
+        """The source, and the fields of the record."""
+        source = {"source": about.source} if about.source else {}
+        return source | {"fields": json.loads(about.title) if about.title else {}}

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from stream_lsh.config.model import Config
 from stream_lsh.worker.query.events import Events
+from stream_lsh.worker.query.lookups import Lookups
 from stream_lsh.worker.query.owners import peer_of, worker_url
 from stream_lsh.worker.query.peers import Peers, answer_step
 from stream_lsh.worker.query.resources import Context, Resource
@@ -22,7 +23,7 @@ _LOOK_SECONDS = 0.25
 
 _log = logging.getLogger(__name__)
 
-RESOURCES: Sequence[type[Resource]] = (Service, SimilarDocuments, Events)
+RESOURCES: Sequence[type[Resource]] = (Service, SimilarDocuments, Lookups, Events)
 """The modules that answer public requests."""
 
 

@@ -27,6 +27,8 @@ LAG_HEADER = "Stream-LSH-Lag"
 _AGAIN_SECONDS = 0.02
 _KEEP_ALIVE_SECONDS = 60.0
 _ADDRESS_SECONDS = 5.0
+_OTHER_VERSION = ("unauthorised", "unknown-path", "unknown-pipeline", "wrong-method")
+"""Problems of a process with another configuration or version."""
 
 Body = Callable[[Sequence[int]], bytes]
 """The argument of a step for the given partitions."""
@@ -203,7 +205,7 @@ class Peers:
                 return _Answer(part.partitions, data, int(response.headers.get(LAG_HEADER, "0")))
         # A worker that refuses the token of this one, or does not know the step, has another configuration or version.
         problem = problem_of(data)
-        if problem is None or problem.status in (401, 404, 405):
+        if problem is None or problem.name in _OTHER_VERSION:
             raise Problem("not-now", "a worker does not accept the requests of this one")
         raise problem
 

@@ -31,7 +31,12 @@ class Parameter:
     def read(self, name: str, text: str) -> int | str:
         """The value; raises Problem for an invalid one."""
         if self.most is not None and self.least is not None:
-            if not (text.isascii() and text.isdecimal() and len(text) < 10 and self.least <= int(text) <= self.most):
+            if not (
+                text.isascii()
+                and text.isdecimal()
+                and len(text) <= len(str(self.most))
+                and self.least <= int(text) <= self.most
+            ):
                 expected = f"a whole number from {self.least} to {self.most}"
                 raise Problem("malformed", f"{name}: got {text!a:.60}, expected {expected}")
             return int(text)
@@ -83,10 +88,30 @@ INTERNAL = "/internal"
 _PIPELINE = f"{VERSION_PATH}/pipelines/{{pipeline}}"
 _STALE = Parameter("reject", options=("reject", "allow"))
 
+_AFTER, _LIMIT, _START = Parameter(""), Parameter(50, 1, 1_000), Parameter(0, 0, 1_000_000_000)
+_CLUSTERS = {
+    "sort": Parameter("newest", options=("newest", "oldest", "size", "growing")),
+    "least_size": Parameter(1, 1, 1_000_000_000),
+    "least_sources": Parameter(0, 0, 1_000_000_000),
+    "since": Parameter(0, 0, 9_999_999_999_999),
+    "text": Parameter(""),
+    "limit": _LIMIT,
+    "after": _AFTER,
+}
+_MEMBERS = {"limit": _LIMIT, "start": _START}
+_REVIEWS = {"sort": Parameter("closest", options=("closest", "newest")), "limit": _LIMIT, "after": _AFTER}
+
 ROUTES: Sequence[Route] = (
     Route("service", "GET", VERSION_PATH),
     Route("similar", "POST", f"{_PIPELINE}/similar", takes=JSON),
     Route("events", "GET", f"{_PIPELINE}/events", {"types": Parameter()}, endless=True),
+    Route("document", "GET", f"{_PIPELINE}/documents/{{id}}", {"limit": _LIMIT, "after": _AFTER}),
+    Route("clusters", "GET", f"{_PIPELINE}/clusters", _CLUSTERS),
+    Route("cluster", "GET", f"{_PIPELINE}/clusters/{{id}}", _MEMBERS),
+    Route("entities", "GET", f"{_PIPELINE}/entities", _CLUSTERS),
+    Route("entity", "GET", f"{_PIPELINE}/entities/{{id}}", _MEMBERS),
+    Route("reviews", "GET", f"{_PIPELINE}/reviews", _REVIEWS),
+    Route("mirrors", "GET", f"{_PIPELINE}/mirrors", {"site": Parameter(""), "limit": _LIMIT, "start": _START}),
     Route(
         "step",
         "POST",

@@ -1,0 +1,308 @@
+"""Look-ups: a document, a cluster, an entity, and pages of clusters, entities, reviews and mirrors.
+
+The owner of the ledger answers, and for a document also the owners of the documents: the partition of an id is known to
+its producer only, so all of them are asked.
+"""
+
+import asyncio
+import base64
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from stream_lsh.kinds.results import public_values
+from stream_lsh.ledger import views
+from stream_lsh.ledger.changes import ClusterChange, LedgerChanges, MatchChange, MirrorChange, Settled
+from stream_lsh.ledger.clusters.ids import Cluster
+from stream_lsh.ledger.ledger import Ledger
+from stream_lsh.ledger.views import ClusterFilter, Page, Selection, SortKey
+from stream_lsh.worker.query.peers import Asked, Gathered
+from stream_lsh.worker.query.problems import Problem
+from stream_lsh.worker.query.resources import Resource
+from stream_lsh.worker.query.server import Answer, Handler, Request
+from stream_lsh.worker.query.standing import partitions_of
+from stream_lsh.worker.query.steps import Part, Step, Steps
+from stream_lsh.worker.state import PipelineState
+
+GROWTH_MS = 3_600_000
+"""The span of event time, up to that of the newest document, in which `grew` counts new members."""
+
+Find = Callable[[Part, dict[str, Any]], Awaitable[dict[str, Any]]]
+"""A look-up in the ledger of a part, with its argument."""
+
+
+class Lookups(Resource):
+    """Answers what is known of an id, and lists."""
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """One for each route."""
+        return {
+            "document": self.document,
+            "clusters": self.clusters,
+            "cluster": self.cluster,
+            "entities": self.clusters,
+            "entity": self.cluster,
+            "reviews": self.reviews,
+            "mirrors": self.mirrors,
+        }
+
+    def steps(self) -> Steps:
+        """The look-ups in the ledger and in the documents."""
+        of_ledger: Mapping[str, Find] = {
+            "pairs-of": _pairs_of,
+            "list-clusters": _list_clusters,
+            "describe-cluster": _describe_cluster,
+            "list-reviews": _list_reviews,
+            "list-mirrors": _list_mirrors,
+        }
+        steps = {name: Step("ledger", _in_json(find)) for name, find in of_ledger.items()}
+        return steps | {"version": Step("documents", _in_json(_version))}
+
+    # -- the process that is asked
+
+    async def document(self, request: Request) -> Answer:
+        """A document: whether it is live, its cluster, and a page of its matches."""
+        state, query = self.context.pipeline(request), request.found.query
+        id = request.found.path["id"]
+        argument = {"id": id, "limit": query["limit"], "after": _key_of(query["after"])}
+        known, ledger = await asyncio.gather(
+            self._ask(state, "documents", "version", request, {"id": id}),
+            self._ask(state, "ledger", "pairs-of", request, argument),
+        )
+        versions = [found for found in _values(known) if found]
+        (found,) = _values(ledger) or [{"cluster": None, "matches": [], "total": 0, "next": None}]
+        version = max(versions, key=lambda one: (one["live"], one["time"]), default=None)
+        if version is None and found["cluster"] is None and not (known.missing or ledger.missing):
+            raise Problem("unknown-id", f"got {id!a:.60}, which no document of this pipeline has")
+        about = {"live": version is not None and version["live"], "time": None if version is None else version["time"]}
+        return _answer({"id": id, **about, **found}, known, ledger)
+
+    async def clusters(self, request: Request) -> Answer:
+        """A page of clusters, stories or entities."""
+        state, query = self._clustered(request), dict(request.found.query)
+        query["after"] = _key_of(query["after"])
+        return await self._of_ledger(state, "list-clusters", request, query)
+
+    async def cluster(self, request: Request) -> Answer:
+        """A cluster, story or entity, and a page of its members."""
+        state, query = self._clustered(request), request.found.query
+        id = request.found.path["id"]
+        answer = await self._of_ledger(state, "describe-cluster", request, {"id": id, **query})
+        if "closed" in answer.value:
+            into = answer.value["into"]
+            raise Problem("closed", f"the cluster {id!a:.60} is closed", into=into)
+        return answer
+
+    async def reviews(self, request: Request) -> Answer:
+        """A page of pairs for review."""
+        state, query = self.context.pipeline(request), dict(request.found.query)
+        query["after"] = _key_of(query["after"])
+        return await self._of_ledger(state, "list-reviews", request, query)
+
+    async def mirrors(self, request: Request) -> Answer:
+        """A page of pairs of sites that mirror each other."""
+        state = self.context.pipeline(request)
+        return await self._of_ledger(state, "list-mirrors", request, dict(request.found.query))
+
+    def _clustered(self, request: Request) -> PipelineState:
+        """The pipeline of a request for clusters or entities; raises Problem if its groups have the other name."""
+        state, path = self.context.pipeline(request), request.found.route.template
+        if f"/{state.config.kind.clusters}" not in path:
+            kind, groups = state.config.kind.name, state.config.kind.clusters
+            raise Problem("wrong-kind", f"got a pipeline of kind {kind}, which has {groups}: ask for these")
+        return state
+
+    async def _of_ledger(self, state: PipelineState, step: str, request: Request, argument: dict[str, Any]) -> Answer:
+        gathered = await self._ask(state, "ledger", step, request, argument)
+        (found,) = _values(gathered)
+        return _answer(found, gathered)
+
+    async def _ask(
+        self, state: PipelineState, table: str, step: str, request: Request, argument: dict[str, Any]
+    ) -> Gathered:
+        body = msgspec.json.encode(argument)
+        asked = Asked(state, step, partitions_of(state, table), lambda _: body, request)
+        return await self.context.peers.gather(asked)
+
+
+def _values(gathered: Gathered) -> list[dict[str, Any]]:
+    return [msgspec.json.decode(body) for _, body in gathered.answers]
+
+
+def _answer(value: dict[str, Any], *gathered: Gathered) -> Answer:
+    """An answer with the number of messages that it does not contain yet."""
+    return Answer({**value, "lag": sum(one.lag for one in gathered)})
+
+
+def _key_of(token: str) -> SortKey | None:
+    """The sort key in the token of a page; raises Problem for another text."""
+    if not token:
+        return None
+    try:
+        key: SortKey = msgspec.json.decode(base64.urlsafe_b64decode(token.encode()), type=SortKey)
+    except (ValueError, msgspec.MsgspecError):
+        raise Problem("malformed", f"after: got {token!a:.60}, expected `next` of the page before") from None
+    return key
+
+
+def _token(page: Page) -> str | None:
+    """The token of the page behind a page."""
+    return None if page.next is None else base64.urlsafe_b64encode(msgspec.json.encode(page.next)).decode()
+
+
+# -- the processes that have the states
+
+
+def _in_json(find: Find) -> Callable[[Part], Awaitable[bytes]]:
+    async def run(part: Part) -> bytes:
+        return msgspec.json.encode(await find(part, msgspec.json.decode(part.body, type=dict[str, Any])))
+
+    return run
+
+
+def _ledger(part: Part) -> Ledger:
+    (state,) = part.states().values()
+    ledger: Ledger = state.settler.ledger
+    return ledger
+
+
+async def _version(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
+    """The newest version of an id in these partitions; nothing without one."""
+    versions = [state.table.version(argument["id"]) for state in part.states().values()]
+    known = [version for version in versions if version is not None]
+    if not known:
+        return {}
+    version = max(known, key=lambda one: (one.live, one.time_ms))
+    return {"live": bool(version.live), "time": int(version.time_ms)}
+
+
+async def _pairs_of(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
+    """The cluster of an id, and a page of its matches."""
+    ledger, id, after = _ledger(part), argument["id"], argument["after"]
+    matches, page = views.matches_of(ledger, id, argument["limit"], None if after is None else tuple(after))
+    cluster = ledger.cluster_of(id)
+    is_published = cluster is not None and len(ledger.ids.live[cluster]) >= ledger.least_published
+    return {
+        "cluster": cluster if is_published else None,
+        "matches": _public(part.state, matches=matches),
+        "total": page.total,
+        "next": _token(page),
+    }
+
+
+async def _describe_cluster(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
+    """A cluster, and a page of its members; a closed one has a successor at most."""
+    ledger, id = _ledger(part), argument["id"]
+    cluster = ledger.ids.live.get(id)
+    if cluster is None or len(cluster) < ledger.least_published:
+        if id in ledger.ids.closed:
+            return {"closed": True, "into": views.successor(ledger, id)}
+        raise Problem("unknown-id", f"got {id!a:.60}, which no cluster of this pipeline has")
+    start, limit, now_ms = argument["start"], argument["limit"], views.newest_time(ledger)
+    members = views.members_of(ledger, cluster, limit, start)
+    return {
+        **_described(part.state, ledger, cluster, now_ms),
+        "members": [
+            {
+                "id": member.id,
+                "time": member.time_ms,
+                **part.state.results.metadata(member.about),
+                "similarity": member.similarity,
+                "partner": member.partner,
+            }
+            for member in members
+        ],
+        "next": start + limit if start + limit < len(cluster) else None,
+    }
+
+
+async def _list_clusters(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
+    """A page of clusters."""
+    ledger, times = _ledger(part), _ledger(part).graph.nodes.times
+    now_ms = views.newest_time(ledger)
+    values: Mapping[str, Callable[[Cluster], float]] = {
+        "newest": lambda cluster: -times[cluster[-1]],
+        "oldest": lambda cluster: times[cluster[0]],
+        "size": lambda cluster: -len(cluster),
+        "growing": lambda cluster: -views.grown(ledger, cluster, now_ms - GROWTH_MS),
+    }
+    filter = ClusterFilter(
+        argument["least_size"], argument["least_sources"], argument["since"] or None, argument["text"]
+    )
+    after = argument["after"] and tuple(argument["after"])
+    page = await _selected(
+        part, views.select_clusters(ledger, values[argument["sort"]], filter, argument["limit"], after)
+    )
+    live = ledger.ids.live
+    return {
+        part.state.config.kind.clusters: [
+            _described(part.state, ledger, live[id], now_ms) for _, id, _ in page.keys if id in live
+        ],
+        "total": page.total,
+        "next": _token(page),
+    }
+
+
+async def _list_reviews(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
+    """A page of pairs for review."""
+    ledger, after = _ledger(part), argument["after"] and tuple(argument["after"])
+    newest_first = argument["sort"] == "newest"
+    page = await _selected(part, views.select_reviews(ledger, argument["limit"], after, newest_first=newest_first))
+    pairs = [views.pair_of(ledger, left, right) for _, left, right in page.keys]
+    return {
+        "reviews": _public(part.state, reviews=[pair for pair in pairs if pair is not None]),
+        "total": page.total,
+        "next": _token(page),
+    }
+
+
+async def _list_mirrors(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
+    """A page of pairs of sites."""
+    found = views.mirrors(_ledger(part), argument["site"])
+    start, limit = argument["start"], argument["limit"]
+    return {
+        "mirrors": _public(part.state, mirror_sites=found[start : start + limit]),
+        "total": len(found),
+        "next": start + limit if start + limit < len(found) else None,
+    }
+
+
+async def _selected(part: Part, selection: Selection) -> Page:
+    """The page of a selection; other work of the loop runs between its slices."""
+    while True:
+        try:
+            next(selection)
+        except StopIteration as end:
+            page: Page = end.value
+            return page
+        await asyncio.sleep(0)
+        part.states()  # a rebalance may have dropped the ledger
+
+
+def _described(state: PipelineState, ledger: Ledger, cluster: Cluster, now_ms: int) -> dict[str, Any]:
+    """A cluster as its topic has it, without its members, and its growth."""
+    (value,) = _public(state, clusters=[views.cluster_view(ledger, cluster)])
+    value.pop("members")
+    return value | {"grew": views.grown(ledger, cluster, now_ms - GROWTH_MS)}
+
+
+def _public(
+    state: PipelineState,
+    *,
+    matches: list[MatchChange] | None = None,
+    reviews: list[MatchChange] | None = None,
+    clusters: list[ClusterChange] | None = None,
+    mirror_sites: list[MirrorChange] | None = None,
+) -> list[dict[str, Any]]:
+    """Rows of one kind as the values of their topic."""
+    settled = Settled(
+        matches=matches or [],
+        members=[],
+        clusters=clusters or [],
+        rechecks=[],
+        changes=LedgerChanges(),
+        mirrors=mirror_sites or [],
+        reviews=reviews or [],
+    )
+    return [value for values in public_values(state.results, settled).values() for value in values]

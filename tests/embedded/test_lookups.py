@@ -1,0 +1,166 @@
+"""A running application describes documents, clusters and entities as the classes in memory do."""
+
+from typing import Any
+from urllib.parse import quote
+
+from stream_lsh import NearDuplicates
+from tests.embedded.applications import Application, application, configured
+from tests.embedded.test_similar import people, texts
+from tests.unit.worker.query.client import TestClient, in_loop
+
+DOCUMENTS = 300
+BASE = "/v1/pipelines/docs"
+
+
+def id_of(number: int) -> str:
+    """Ids that need an encoded path."""
+    return f"d/{number}?ä~{number % 7}%2F"
+
+
+async def found(client: TestClient, path: str) -> dict[str, Any]:
+    answer = await client.get(f"{BASE}/{path}")
+    assert answer.status == 200, answer
+    value: dict[str, Any] = answer.value
+    assert value.pop("lag") >= 0
+    return value
+
+
+async def pages(client: TestClient, path: str, rows: str, parameter: str, limit: int) -> list[Any]:
+    """All rows of a list."""
+    read, at = list[Any](), ""
+    while True:
+        value = await found(client, f"{path}{'&' if '?' in path else '?'}limit={limit}{at}")
+        assert len(value[rows]) <= limit
+        read += value[rows]
+        if value["next"] is None:
+            assert value.get("total", len(read)) == len(read)
+            return read
+        at = f"&{parameter}={quote(str(value['next']))}"
+
+
+async def started(app: Application, values: list[str]) -> NearDuplicates:
+    """An application with texts, of which one was deleted and one replaced, and the same in memory."""
+    near = NearDuplicates(threshold=0.5, shingles="word:2")
+    await app.send((id_of(number), {"text": text}) for number, text in enumerate(values))
+    await app.send([(id_of(3), {"deleted": True}), (id_of(4), {"text": values[5]})])
+    for number, text in enumerate(values):
+        near.add(id_of(number), text)
+    near.remove(id_of(3))
+    near.add(id_of(4), values[5])
+    return near
+
+
+TEXTS = "kind = 'text'\nthreshold = 0.5\nshingles = 'word:2'"
+
+
+@in_loop
+async def test_documents_and_clusters_are_those_of_memory() -> None:
+    values = texts(11, DOCUMENTS)
+    async with application(configured(3, TEXTS), processes=2) as app:
+        near = await started(app, values)
+        members = {cluster.id: set(cluster.members) for cluster in near.clusters()}
+        cluster_of = {id: cluster for cluster, ids in members.items() for id in ids}
+        partners: dict[str, dict[str, float]] = {}
+        for match in near.matches():
+            partners.setdefault(match.left, {})[match.right] = match.similarity
+            partners.setdefault(match.right, {})[match.left] = match.similarity
+        groups = set[frozenset[str]]()
+        for number in range(DOCUMENTS):
+            id, client = id_of(number), app.clients[number % 2]
+            if number == 3:
+                document = await found(client, f"documents/{quote(id, safe='')}")
+                assert (document["live"], document["cluster"], document["matches"]) == (False, None, [])
+                continue
+            matches = await pages(client, f"documents/{quote(id, safe='')}", "matches", "after", 4)
+            shown = {({match["left"], match["right"]} - {id}).pop(): match["similarity"] for match in matches}
+            assert shown == partners.get(id, {})
+            assert [*shown.values()] == sorted(shown.values(), reverse=True)
+            document = await found(client, f"documents/{quote(id, safe='')}")
+            assert document["live"]
+            assert (document["cluster"] is None) == (id not in cluster_of)
+        for cluster in await pages(app.clients[1], "clusters?sort=size&least_size=2", "clusters", "after", 7):
+            path = f"clusters/{quote(cluster['cluster'], safe='')}"
+            of = await pages(app.clients[0], path, "members", "start", 3)
+            groups.add(frozenset(member["id"] for member in of))
+            assert len(of) == cluster["size"]
+            for member in of:
+                best = max((partners.get(member["id"], {}).get(one["id"], 0.0) for one in of), default=0.0)
+                assert (member["similarity"] or 0.0) == best
+                assert (member["partner"] is None) == (member["similarity"] is None)
+        assert groups == {frozenset(ids) for ids in members.values() if len(ids) > 1}
+
+
+@in_loop
+async def test_an_id_that_no_document_has_is_a_problem() -> None:
+    async with application(configured(2, TEXTS), processes=2) as app:
+        await app.send([("a", {"text": "the quick brown fox jumps"})])
+        for client in app.clients:
+            assert (await client.get(f"{BASE}/documents/nothing")).problem == "unknown-id"
+            assert (await client.get(f"{BASE}/clusters/nothing")).problem == "unknown-id"
+            assert (await client.get(f"{BASE}/entities/nothing")).problem == "wrong-kind"
+            assert (await client.get(f"{BASE}/clusters?after=%21")).problem == "malformed"
+            assert (await client.get(f"{BASE}/clusters?sort=worst")).problem == "malformed"
+        document = await found(app.clients[0], "documents/a")
+        assert (document["live"], document["cluster"], document["total"]) == (True, None, 0)
+        app.shares[0].lost = True
+        answer = await app.clients[1].get(f"{BASE}/documents/a")
+        assert (answer.status, answer.problem) == (503, "not-now")
+        assert answer.value["missing"]
+
+
+@in_loop
+async def test_a_merged_cluster_names_the_one_that_has_its_oldest_document() -> None:
+    one, other = "a b c d e f g h", "a b c d e f g h i j k l"
+    async with application(configured(1, TEXTS)) as app:
+        far = "z y x w v u t s"
+        await app.send([(id, {"text": text}) for id, text in (("1", one), ("2", one), ("3", far), ("4", far))])
+        first = await pages(app.clients[0], "clusters", "clusters", "after", 10)
+        assert {cluster["cluster"] for cluster in first} == {"1", "3"}
+        await app.send([("3", {"text": other}), ("4", {"text": other})])
+        closed = await app.clients[0].get(f"{BASE}/clusters/3")
+        assert (closed.status, closed.problem, closed.value["into"]) == (410, "closed", "1")
+
+
+@in_loop
+async def test_stories_are_found_by_headline_and_outlets() -> None:
+    text = "the council met on monday and voted to repair the old bridge before winter comes again"
+    async with application(configured(2, f"{TEXTS}\nstories = true"), processes=2) as app:
+        stories = [("wire-1", "wire", "Council votes", 5), ("post-2", "post", "Bridge agreed", 7_200_000)]
+        await app.send(
+            (id, {"text": text, "source": source, "title": title, "time": 1_700_000_000_000 + time})
+            for id, source, title, time in stories
+        )
+        for client in app.clients:
+            (story,) = await pages(client, "clusters?text=VOTES&least_sources=2", "clusters", "after", 5)
+            assert (story["headline"], story["source_count"], story["grew"]) == ("Council votes", 2, 1)
+            assert await pages(client, "clusters?least_sources=3", "clusters", "after", 5) == []
+            members = await pages(client, f"clusters/{story['cluster']}", "members", "start", 1)
+            assert [(member["source"], member["title"]) for member in members] == [
+                ("wire", "Council votes"),
+                ("post", "Bridge agreed"),
+            ]
+
+
+@in_loop
+async def test_entities_and_reviews_are_those_of_the_topics() -> None:
+    values = people(DOCUMENTS)
+    async with application(configured(3, "kind = 'record'\nprofile = 'people'"), processes=2) as app:
+        await app.send((str(number), value) for number, value in enumerate(values))
+        members_of, reviews_of = dict[str, set[str]](), dict[tuple[str, str], float]()
+        for key, value in await app.read("members"):
+            members_of.setdefault(value["entity"], set()).add(key)
+        for _, value in await app.read("reviews"):
+            reviews_of[value["left"], value["right"]] = value["similarity"]
+        shown = dict[str, set[str]]()
+        for entity in await pages(app.clients[0], "entities?sort=size", "entities", "after", 9):
+            members = await pages(app.clients[1], f"entities/{entity['entity']}", "members", "start", 5)
+            shown[entity["entity"]] = {member["id"] for member in members}
+            for member in members:
+                assert {*member["fields"].values()} == {*values[int(member["id"])]["fields"].values()}
+            assert entity["golden"]
+        assert shown == members_of
+        assert len(shown) > 20
+        reviews = await pages(app.clients[1], "reviews", "reviews", "after", 6)
+        assert [one["similarity"] for one in reviews] == sorted((one["similarity"] for one in reviews), reverse=True)
+        assert {(one["left"], one["right"]): one["similarity"] for one in reviews} == reviews_of
+        assert reviews_of
