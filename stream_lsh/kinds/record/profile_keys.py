@@ -9,8 +9,8 @@ from stream_lsh.records.profile import KEEPS, LINKS, Comparison, Field, LshBlock
 from stream_lsh.settings.value_types import FLAG, LEAST_SHARE, SHARE, SHINGLES, InvalidValue, ValueType, choice
 
 TYPES = (
-    "name", "date", "address", "phone", "email", "postcode", "identifier", "codes", "text", "number", "price",
-    "measure", "category", "location", "source",
+    "name", "company", "date", "address", "phone", "email", "postcode", "identifier", "codes", "text", "number",
+    "price", "measure", "category", "location", "source",
 )  # fmt: skip
 """Types of fields; a test compares them with `records.standardise.catalog`, which needs optional libraries."""
 

@@ -33,7 +33,7 @@ _LEAST_GAIN = 0.01
 _COUNTED_PAIRS = 1_000_000
 _ENOUGH = 0.9
 """A predicted recall from which no further rules are added."""
-_PARTS = {"name": ":soundex", "address": ":first5", "text": ":first5"}
+_PARTS = {"name": ":soundex", "company": ":first5", "address": ":first5", "text": ":first5"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ class Seen:
     @property
     def is_text(self) -> bool:
         """Whether values are texts of several words."""
-        return self.kind.type in ("text", "name", "address") and self.mean_words >= 1.5
+        return self.kind.type in ("text", "name", "company", "address") and self.mean_words >= 1.5
 
     @property
     def is_long(self) -> bool:

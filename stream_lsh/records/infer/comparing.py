@@ -13,6 +13,7 @@ _TEXT_WEIGHT = 3.0
 
 _COMPARED: Mapping[str, tuple[str, tuple[float, ...]]] = {
     "name": ("jaro-winkler", (0.94, 0.88, 0.7)),
+    "company": ("jaro-winkler", (0.94, 0.88, 0.7)),
     "date": ("date", ()),
     "address": ("token-sort", (0.9, 0.7)),
     "phone": ("phone", ()),
@@ -48,7 +49,7 @@ def field_of(one: Seen) -> Field:
 def comparison_of(one: Seen) -> Comparison:
     """The comparison of a column."""
     comparator, levels = _FORMS.get(one.kind.form) or _COMPARED[one.kind.type]
-    text = one.is_text and (one.kind.type == "text" or (one.kind.type == "name" and one.mean_words >= 3))
+    text = one.is_text and (one.kind.type in ("text", "company") or (one.kind.type == "name" and one.mean_words >= 3))
     if text:
         comparator, levels = "qgram-cosine", ()
     frequent = one.kind.type not in ("date", "number", "price", "measure", "location") and one.mean_words < 3

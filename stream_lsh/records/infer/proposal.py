@@ -184,7 +184,7 @@ class _Choice:
         single = {one.name: one for one in columns}
         lonely = [one for one in columns if found.clean and _in_one_source(one, sources)]
         self._place(columns)
-        texts = [one for one in columns if one.kind.type in ("text", "name") and one.kind.form != "person"]
+        texts = [one for one in columns if one.kind.type in ("text", "name", "company") and one.kind.form != "person"]
         self._join(columns, texts, repeated_texts(texts), "their words repeat each other")
         for one in lonely:
             if one.name not in self.uncompared:

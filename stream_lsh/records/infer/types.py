@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from stream_lsh.records.profile import folded
 from stream_lsh.records.standardise.catalog import standardiser
+from stream_lsh.records.standardise.company import without_form
 from stream_lsh.records.standardise.date import exists
 from stream_lsh.records.standardise.number import as_number, number
 
@@ -46,6 +47,8 @@ _NO_PERSON = frozenset(
     "centre university college hospital hotel restaurant cafe church association foundation institute services service "
     "systems solutions international the of and for with in on".split()
 )
+_FORMED = 0.2
+"""The least share of names of companies that end with a legal form."""
 _PUNCTUATION = " \t.,;:'\"()[]"
 
 
@@ -162,6 +165,8 @@ def _of_words(hint: str, lower: Sequence[str]) -> Kind:
         kind = Kind("text", "", "most values are web addresses")
     elif mean > LONG_WORDS:
         kind = Kind("text", "long", f"texts of {mean:.0f} words on average")
+    elif _ended_by_form(words) >= _FORMED and mean <= _NAME_WORDS + 4:
+        kind = Kind("company", "", "many values end with a legal form, such as Ltd or GmbH")
     elif streets >= _SOME and numbered >= _SOME:
         kind = Kind("address", "", "most values are numbers and streets")
     elif hint == "address":
@@ -171,6 +176,10 @@ def _of_words(hint: str, lower: Sequence[str]) -> Kind:
     elif (distinct := len(set(lower))) <= _FEW_VALUES and distinct * 10 <= len(lower):
         kind = Kind("category", "", "a few values repeat often")
     return kind
+
+
+def _ended_by_form(values: Sequence[list[str]]) -> float:
+    return sum(bool(without_form(value)) for value in values) / max(1, len(values))
 
 
 def _with_any(values: Sequence[Sequence[str]], words: frozenset[str]) -> float:

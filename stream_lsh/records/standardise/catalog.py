@@ -9,6 +9,7 @@ from stream_lsh.records.model import SEVERAL
 from stream_lsh.records.standardise.address import address
 from stream_lsh.records.standardise.characters import LONGEST, fold, fold_words
 from stream_lsh.records.standardise.codes import codes
+from stream_lsh.records.standardise.company import company
 from stream_lsh.records.standardise.contacts import email, identifier, phone, postcode
 from stream_lsh.records.standardise.date import date
 from stream_lsh.records.standardise.location import location
@@ -28,6 +29,7 @@ LONGEST_TEXT = 4096
 
 TYPES: Mapping[str, Standardise] = {
     "name": name,
+    "company": company,
     "date": date,
     "address": address,
     "phone": phone,

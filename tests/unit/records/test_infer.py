@@ -128,7 +128,8 @@ def comparators_of(found: Inferred) -> dict[str, str]:
     ("column", "values", "type"),
     [
         ("name", ["Sony Turntable - PSLX350H", "Bose 161 Speakers", "LG 42 Inch Plasma 42PC5D"], "text"),
-        ("name", ["Acme Tools Inc", "Leeds Trading Company", "Bright Horizons School"], "text"),
+        ("name", ["Acme Tools Inc", "Leeds Trading Company", "Bright Horizons School"], "company"),
+        ("x", ["Müller & Söhne GmbH", "Acme, L.L.C.", "Orion Foods", "Nord AG"], "company"),
         ("name", ["Ann Smith", "Bob O'Neill", "Smith, Carl"], "name"),
         ("price", ["$399.00", "$1,049.99", "$9.50"], "price"),
         ("x", ["EUR 12.50", "13 EUR", "1.299,00 EUR"], "price"),
@@ -149,7 +150,7 @@ def test_the_type_comes_from_the_values(column: str, values: list[str], type: st
 
 def test_texts_of_several_words_are_compared_by_their_letters() -> None:
     found = inferred(records_of(companies()))
-    assert types_of(found) == {"name": "text", "address": "address", "city": "address", "phone": "phone"}
+    assert types_of(found) == {"name": "company", "address": "address", "city": "address", "phone": "phone"}
     assert comparators_of(found)["name"] == "qgram-cosine"
 
 
@@ -252,3 +253,24 @@ def test_a_proposed_profile_is_valid(rows: Callable[[], Rows]) -> None:
     assert list(problems(found.profile)) == []
     assert parse_profile(profile_text(found.profile, found.why), "p.toml") == found.profile
     assert inferred(records_of(rows())) == found
+
+
+def test_a_file_of_names_of_companies_only_matches_names_that_differ_in_their_legal_form() -> None:
+    rng = random.Random(5)
+    ends = ("Ltd", "Limited", "Inc.", "GmbH", "LLC", "& Co. KG", "S.A.")
+    places = ("Leeds", "Bonn", "Lyon", "Cork", "Ghent", "Turin", "Porto", "Basel", "Gdansk", "Malmo")
+    trades = ("Optics", "Motors", "Foods", "Timber", "Press", "Robotics", "Textiles", "Shipping", "Bakery", "Studios")
+    names = [f"{first}line {trade} of {place}" for place in places for trade in trades for first in ("Star", "North")]
+    repeated = set(rng.sample(range(len(names)), 60))
+    records, true = list[Record](), set[tuple[str, str]]()
+    for number, name in enumerate(names):
+        for copy, end in enumerate(rng.sample(ends, 2 if number in repeated else 1)):
+            records.append(Record(f"{number}.{copy}", {"company": f"{name} {end}"}))
+        if number in repeated:
+            true.add((f"{number}.0", f"{number}.1"))
+    found = inferred(records)
+    assert types_of(found) == {"company": "company"}
+    linker = RecordLinker.learned(found.profile, records)
+    linker.add_many(records)
+    assert {tuple(sorted((match.left, match.right))) for match in linker.matches()} == true
+    assert any("only compared field" in doubt for doubt in linker.profile.doubts)

@@ -51,7 +51,7 @@ def problems_of(text: str) -> list[str]:
         ('["surname:soundex"]', '["sirname"]', 2, "rules: got the field 'sirname', expected one of the profile; did"),
         ('["surname:soundex"]', '["surname:sound"]', 2, "rules: transform: got 'sound'"),
         ('["surname:soundex"]', "[]", 2, "rules: got none and no [[lsh]], expected blocking"),
-        ('type = "name"', 'type = "names"', 7, "field.type: got 'names', expected name, date, "),
+        ('type = "name"', 'type = "names"', 7, "field.type: got 'names', expected name, company, date, "),
         ('type = "name"', 'of = ["x"]', 7, "field.of: got the field 'x', expected one of the profile"),
         ('type = "name"', 'part = "last"', 7, "field.part: got one, expected `of` beside it"),
         ('type = "name"', 'keep = "newest"', 7, "field.keep: got 'newest', expected most-frequent, most-recent, "),

@@ -295,3 +295,21 @@ def test_of_several_values_of_a_large_record_those_are_left_that_are_whole() -> 
     assert found == (SEVERAL.join(several[:2]),) * 8
     one = reader.values(Record("a", {field.name: "word " * 800 for field in fields}))
     assert {len(value) for value in one} == {2_048}
+
+
+@pytest.mark.parametrize(
+    ("text", "standard"),
+    [
+        ("Acme Widgets Ltd", "acme widgets"),
+        ("ACME WIDGETS LIMITED", "acme widgets"),
+        ("Acme Widgets, L.L.C.", "acme widgets"),
+        ("Brasserie du Nord S.A.R.L.", "brasserie du nord"),
+        ("Müller & Söhne GmbH & Co. KG", "muller sohne"),
+        ("Co-op Group", "co op group"),
+        ("Smith and Company", "smith"),
+        ("SE", "se"),
+        ("Ltd. Edition Prints", "ltd edition prints"),
+    ],
+)
+def test_a_company_loses_the_legal_form_at_its_end_only(text: str, standard: str) -> None:
+    assert standardiser("company")(text) == standard
