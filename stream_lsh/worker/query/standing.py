@@ -158,9 +158,17 @@ class WorkerStanding:
         return {partition: found[partition] for partition in partitions}
 
     def lag(self, state: PipelineState, table: str, partition: int) -> int:
-        """The messages that wait for the step that writes a table."""
-        steps = {"documents": state.config.documents_topic, "buckets": "bands", "ledger": "edges"}
-        topic = steps[table] if table == "documents" else state.config.internal_topic(steps[table])
-        tp = TP(topic, partition)
-        read = state.traffic.positions.get(tp, self._app.committed_offset(tp) or 0)
-        return max(0, (self._app.consumer.highwater(tp) or 0) - read)
+        """The messages that wait for the step that writes a table; of a followed state, records of its changelog."""
+        states, config = states_of(state, table), state.config
+        if partition in states.partitions():
+            steps = {"buckets": config.internal_topic("bands"), "ledger": config.internal_topic("edges")}
+            tp = TP(steps.get(table, config.documents_topic), partition)
+            read = state.traffic.positions.get(tp, self._app.committed_offset(tp) or 0)
+        else:
+            tp = TP(config.changelog_topic(table), partition)
+            offset = states.offset(partition)
+            read = 0 if offset is None else offset + 1
+        consumer = self._app.consumer
+        if tp not in consumer.assignment():  # since a moment ago
+            return 0
+        return max(0, (consumer.highwater(tp) or 0) - read)

@@ -39,8 +39,8 @@ def memory_of(documents: Sequence[Document]) -> NearDuplicates:
 class Workers:
     """Worker processes of one application, each with an address for queries."""
 
-    def __init__(self, config: Config, folder: Path, count: int) -> None:
-        self._file = written(config, folder, data_dir="", session_timeout=SESSION)
+    def __init__(self, config: Config, folder: Path, count: int, **worker: Any) -> None:
+        self._file = written(config, folder, **{"data_dir": "", "session_timeout": SESSION, **worker})
         self.name = config.pipelines[0].name
         self.partitions = config.pipelines[0].partitions
         self.addresses = [f"127.0.0.1:{free_port()}" for _ in range(count)]
@@ -95,8 +95,8 @@ class Workers:
 
 
 @asynccontextmanager
-async def workers(config: Config, folder: Path, count: int) -> AsyncIterator[Workers]:
-    started = Workers(config, folder, count)
+async def workers(config: Config, folder: Path, count: int, **worker: Any) -> AsyncIterator[Workers]:
+    started = Workers(config, folder, count, **worker)
     try:
         async with AsyncExitStack() as stack:
             for number in range(count):
@@ -201,6 +201,36 @@ async def restarts(config: Config, folder: Path, stored: int) -> tuple[int, int,
         over.set()
         await asyncio.gather(*asks)
     return answered, refused, wrong
+
+
+async def stood_in(config: Config, folder: Path, stored: int) -> tuple[list[str], list[str]]:
+    """The problems of queries, and the wrong answers where they may be stale, while a dead worker is not missed yet."""
+    values = texts(10, stored)
+    documents = documents_of(values)
+    memory = memory_of(documents)
+    async with workers(config, folder, 2, session_timeout="20s", standbys=1) as running:
+        await send(config.kafka.brokers[0], config.pipelines[0].source, documents)
+        await all_found(running, memory, values)
+        running.end(1, signal.SIGKILL)
+        answers = [await running.similar(0, text) for text in values[:20]]
+        problems = [answer.problem for answer in answers if answer.status != 200]
+        stale = [await running.similar(0, text, stale="allow") for text in values[:20]]
+        expected = [dicts(memory.query(text)) for text in values[:20]]
+        return problems, [
+            str(answer.value)
+            for answer, matches in zip(stale, expected, strict=True)
+            if answer.status != 200 or answer.value["matches"] != matches
+        ]
+
+
+@pytest.mark.timeout(300)
+def test_standbys_answer_for_a_dead_worker_where_stale_answers_are_allowed(
+    broker: Broker, name: str, tmp_path: Path
+) -> None:
+    config = configured(broker, name, 4, shingles="word:3", max_candidates=0)
+    problems, wrong = asyncio.run(stood_in(config, tmp_path, 500))
+    assert problems == ["not-now"] * 20
+    assert wrong == []
 
 
 async def served(config: Config, folder: Path, stored: int) -> list[str]:
