@@ -8,7 +8,7 @@ _MOST = 32
 _ROMAN = {
     "ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "xi": "11", "xii": "12",
 }  # fmt: skip
-_LEADING_ZEROS = re.compile("0+(?=[0-9])")
+_LEADING_ZEROS = re.compile("^0+(?=[0-9])")
 
 
 def codes(text: str) -> str:
@@ -21,7 +21,7 @@ def codes(text: str) -> str:
         ('3 5 am53bk', '322 331', '')
     """
     words = (_ROMAN.get(word, word) for word in fold_words(text, 4 * LONGEST).split())
-    found = {_LEADING_ZEROS.sub("", word, count=1) for word in words if any(map(_is_digit, word))}
+    found = {_LEADING_ZEROS.sub("", word) for word in words if any(map(_is_digit, word))}
     return " ".join(sorted(found)[:_MOST])
 
 

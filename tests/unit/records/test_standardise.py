@@ -313,3 +313,8 @@ def test_of_several_values_of_a_large_record_those_are_left_that_are_whole() -> 
 )
 def test_a_company_loses_the_legal_form_at_its_end_only(text: str, standard: str) -> None:
     assert standardiser("company")(text) == standard
+
+
+@pytest.mark.parametrize(("text", "standard"), [("0100", "100"), ("HP 100", "100"), ("AM1005", "am1005"), ("007", "7")])
+def test_codes_lose_the_zeros_at_their_beginning_only(text: str, standard: str) -> None:
+    assert standardiser("codes")(text) == standard
