@@ -27,6 +27,7 @@ LAG_HEADER = "Stream-LSH-Lag"
 _AGAIN_SECONDS = 0.02
 _KEEP_ALIVE_SECONDS = 60.0
 _ADDRESS_SECONDS = 5.0
+_SHARE = 0.5
 _OTHER_VERSION = ("unauthorised", "unknown-path", "unknown-pipeline", "wrong-method")
 """Problems of a process with another configuration or version."""
 
@@ -196,7 +197,9 @@ class Peers:
             "partitions": ",".join(map(str, part.partitions)),
             "stale": "allow" if part.stale else "reject",
         }
-        timeout = aiohttp.ClientTimeout(total=left_ms / 1_000)
+        # A process that hangs leaves time for an answer without it.
+        seconds = left_ms / 1_000 * (_SHARE if asked.partial or asked.stale else 1.0)
+        timeout = aiohttp.ClientTimeout(total=seconds)
         async with self._open().post(
             url, params=parameters, data=part.body, headers=headers, timeout=timeout
         ) as response:

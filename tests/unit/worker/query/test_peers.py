@@ -1,5 +1,6 @@
 """Steps run on the processes that have the partitions: here two processes in one loop, whose states are numbers."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -37,6 +38,7 @@ class FakeStanding:
     def __init__(self, instance: str, has: Sequence[int]) -> None:
         self.instance, self.generation, self.has = instance, 7 << 32, list(has)
         self.follows: list[int] = []
+        self.hangs = False
         self.seen: list[Mapping[int, Peer]] = []
         self.seen_followers: Mapping[int, Sequence[Peer]] = {}
 
@@ -66,6 +68,8 @@ async def processes() -> AsyncIterator[tuple[FakeStanding, FakeStanding, Peers, 
     config = WorkerConfig(ask=f"127.0.0.1:{free_port()}")
 
     async def step(request: Request) -> Answer:
+        if there.hangs:
+            await asyncio.sleep(60)
         return await answer_step(there, STEPS, STATE, request)
 
     server = QueryServer(config, {route.name: step for route in ROUTES}, lambda path, internal: 1_000)
@@ -139,6 +143,17 @@ async def test_a_follower_answers_only_where_stale_answers_are_allowed() -> None
         there.has, there.follows, here.seen_followers = [3], [2], {2: [owners[2]]}
         assert (await peers.gather(asked([2], partial=True))).missing == [2]
         assert texts(await peers.gather(asked([2], stale=True))) == [b"2:4!"]
+
+
+@in_loop
+async def test_a_process_that_hangs_leaves_time_for_a_partial_answer() -> None:
+    async with processes() as (_, there, peers, _):
+        there.hangs = True
+        gathered = await peers.gather(asked([0, 2], seconds=2, partial=True))
+        assert (texts(gathered), gathered.missing) == ([b"0:0!"], [2])
+        with pytest.raises(Problem) as raised:
+            await peers.gather(asked([0, 2], seconds=0.3))
+        assert raised.value.name in ("too-late", "not-now")
 
 
 @in_loop
