@@ -1,6 +1,7 @@
 """Near-duplicate documents and matching records, found while they stream through Kafka.
 
     NearDuplicates      the same core in memory: add, update, remove, query
+    deduplicate         a frame or a list of dicts without near-duplicates
     Document            one text with an id and an event time
     Match, Cluster      results for texts
     SimilarSets         the same for sets of items, bags, and fingerprints
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         UnknownId,
         UnusableDocument,
     )
+    from stream_lsh.frames import deduplicate
     from stream_lsh.kinds.record.in_memory import RecordLinker
     from stream_lsh.kinds.set.in_memory import SimilarSets
     from stream_lsh.kinds.text.in_memory import NearDuplicates
@@ -90,6 +92,7 @@ __all__ = [
     "StreamLSHError",
     "UnknownId",
     "UnusableDocument",
+    "deduplicate",
 ]
 
 __version__ = "0.1.0"
@@ -119,6 +122,7 @@ _HOME = {
     "SimilarRecord": "records.model",
     "SimilarSets": "kinds.set.in_memory",
     "Story": "model",
+    "deduplicate": "frames",
 }
 
 

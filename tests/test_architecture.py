@@ -27,6 +27,7 @@ ORDER = (
     "sizing",
     "figures",
     "applications",
+    "frames",
     "client",
     "web",
     "worker",

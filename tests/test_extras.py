@@ -16,6 +16,7 @@ LIBRARIES = {
     "allpairs": ["duckdb"],
     "code": ["pygments"],
     "embedded": ["confluent_kafka"],
+    "frames": ["narwhals"],
     "html": ["resiliparse"],
     "parquet": ["pyarrow"],
     "plots": ["matplotlib"],
@@ -26,7 +27,7 @@ LIBRARIES = {
 """The libraries of each extra, by the names that are imported."""
 DEVELOPERS = {"all", "bench", "docs", "peers-records", "test"}
 """Extras that no part of the package needs."""
-PEERS = ["datasketch", "SetSimilaritySearch", "redis", "dedupe", "splink", "scipy", "pandas"]
+PEERS = ["datasketch", "SetSimilaritySearch", "redis", "dedupe", "splink", "scipy", "pandas", "polars"]
 
 BARE = f"""
 import contextlib, io, json, sys
@@ -167,6 +168,7 @@ FEATURES = {
         "stream_lsh.DuplicateCode().add('a.py', 'def f(): return 1')",
     ],
     "embedded": ["module('worker.brokers.embedded').EmbeddedBroker().start()"],
+    "frames": ["stream_lsh.deduplicate(Namespace(columns=['text']))"],
     "html": ["module('text.page').read_page('<p>Hello')"],
     "parquet": ["list(records.read_records(records.find_record_inputs(['a.parquet'], None), names, max_bytes=1))"],
     "plots": [
@@ -202,6 +204,7 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return bare(
         f"""
 import importlib, stream_lsh
+from argparse import Namespace
 CUSTOMERS = {CUSTOMERS!r}
 def module(name):
     return importlib.import_module(f"stream_lsh.{{name}}")
@@ -242,4 +245,4 @@ def test_a_command_without_its_library_ends_with_2_and_names_the_extra(refused: 
 
 def test_every_extra_has_a_feature_that_is_tried() -> None:
     assert set(FEATURES) == set(LIBRARIES)
-    assert set(RUNS) == set(LIBRARIES) - {"parquet"}, "its command needs the extra of records first"
+    assert set(RUNS) == set(LIBRARIES) - {"frames", "parquet"}, "they have no command of their own"

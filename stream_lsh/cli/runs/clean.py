@@ -20,12 +20,12 @@ from stream_lsh.files.chunks import Part
 from stream_lsh.files.column_names import AS_NAMED
 from stream_lsh.files.discover import Input
 from stream_lsh.files.whole_rows import Place, RowBatch, RowSource, changed
+from stream_lsh.ledger.clusters.kept import COLUMN, kept_rows, ranks
 from stream_lsh.model import Cluster
 from stream_lsh.wire.field_names import FieldNames
 
 CLUSTER = "cluster"
 """The column that `--assign` adds."""
-_COLUMN = "column:"
 _DELETED = -1
 
 
@@ -118,12 +118,9 @@ class CleanRun:
 
     def _ranks(self) -> NDArray[np.float64]:
         """A number for each row; of a cluster the row with the greatest one is kept."""
-        rows = len(self._ids)
-        if self._rule.startswith(_COLUMN):
-            return self._scores(self._rule.removeprefix(_COLUMN))
-        lengths = np.frombuffer(self._lengths, np.int64).astype(np.float64) if rows else np.zeros(0)
-        ranks = {"first": np.zeros(rows), "last": np.arange(float(rows)), "longest": lengths, "shortest": -lengths}
-        return ranks[self._rule]
+        if self._rule.startswith(COLUMN):
+            return self._scores(self._rule.removeprefix(COLUMN))
+        return ranks(self._rule, self._lengths)
 
     def _scores(self, column: str) -> NDArray[np.float64]:
         scores, found = np.full(len(self._ids), -math.inf), False
@@ -169,33 +166,3 @@ def assigned_clusters(ids: Sequence[str], cluster_of: Mapping[str, str], taken: 
                 cluster += "~"
         assigned.append(cluster)
     return assigned
-
-
-def kept_rows(
-    ids: Sequence[str], lengths: Sequence[int], cluster_of: Mapping[str, str], ranks: NDArray[np.float64]
-) -> NDArray[np.bool_]:
-    """Which rows remain: of each cluster the one with the greatest rank, the first one among equals.
-
-    Args:
-        ids: of the rows; the last row of an id counts.
-        lengths: of the texts, in characters; -1 for a row that deletes the document.
-        cluster_of: the cluster of each document that has matches.
-        ranks: of the rows.
-
-    Example:
-        >>> kept_rows(["a", "b", "c"], [3, 4, 5], {"a": "a", "b": "a"}, np.array([3.0, 4.0, 5.0])).tolist()
-        [False, True, True]
-    """
-    current = {id: row for row, id in enumerate(ids)}
-    best: dict[str, int] = {}
-    kept = np.zeros(len(ids), np.bool_)
-    for row, (id, length) in enumerate(zip(ids, lengths, strict=True)):
-        if current[id] != row or length < 0:
-            continue
-        cluster = cluster_of.get(id)
-        if cluster is None:
-            kept[row] = True
-        elif cluster not in best or ranks[row] > ranks[best[cluster]]:
-            best[cluster] = row
-    kept[list(best.values())] = True
-    return kept

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from stream_lsh.cli.runs.clean import kept_rows
+from stream_lsh.ledger.clusters.kept import kept_rows
 from tests.evaluation.oracles import jaccard, word_windows
 from tests.unit.cli.runs import EDITED, OTHER, STORY, dedup, lines_of
 
