@@ -23,6 +23,8 @@ from stream_lsh.model import About
 
 SLICE = 2_000
 """Clusters or pairs that are read at a time: some 2 ms."""
+DESCRIBED_SLICE = 50
+"""Clusters that are read at a time where the summary of each is needed."""
 
 SortKey = tuple[float, str, str]
 """A value, ascending, and the ids of the row, which make the order total: two for a pair, one and "" for others."""
@@ -155,19 +157,21 @@ def select_clusters(
     """Select the clusters with the least values; returns a page of their sort keys."""
     waiting = iter(tuple(ledger.ids.live))
     live, nodes = ledger.ids.live, ledger.graph.nodes
+    is_described = bool(filter.least_sources or filter.text)
+    slice_size = min(SLICE, DESCRIBED_SLICE) if is_described else SLICE
 
     def keys() -> Iterator[SortKey]:
-        for id in islice(waiting, SLICE):
+        for id in islice(waiting, slice_size):
             cluster = live.get(id)
             if cluster is None or len(cluster) < max(filter.least_size, ledger.least_published):
                 continue
             if filter.since_ms is not None and nodes.times[cluster[-1]] < filter.since_ms:
                 continue
-            if (filter.least_sources or filter.text) and not _described_so(ledger, cluster, filter):
+            if is_described and not _described_so(ledger, cluster, filter):
                 continue
             yield value(cluster), id, ""
 
-    return (yield from _selected(keys, len(live), limit, after))
+    return (yield from _selected(keys, len(live), limit, after, slice_size))
 
 
 def _described_so(ledger: Ledger, cluster: Cluster, filter: ClusterFilter) -> bool:
@@ -191,7 +195,7 @@ def select_reviews(
                 value = max(times[left], times[right]) if newest_first else pairs.similarity[number]
                 yield -value, ids[left], ids[right]
 
-    return (yield from _selected(keys, len(pairs.similarity), limit, after))
+    return (yield from _selected(keys, len(pairs.similarity), limit, after, SLICE))
 
 
 def pair_of(ledger: Ledger, left: str, right: str) -> MatchChange | None:
@@ -209,10 +213,12 @@ def mirrors(ledger: Ledger, site: str = "") -> list[MirrorChange]:
     return [pair for pair in published if not site or site in (pair.left, pair.right)]
 
 
-def _selected(keys: Callable[[], Iterable[SortKey]], most: int, limit: int, after: SortKey | None) -> Selection:
+def _selected(
+    keys: Callable[[], Iterable[SortKey]], most: int, limit: int, after: SortKey | None, slice_size: int
+) -> Selection:
     """The page of the least keys after a key; `keys` gives those of one slice, of `most` in all."""
     least, total = list[SortKey](), 0
-    for _ in range(-(-most // SLICE)):
+    for _ in range(-(-most // slice_size)):
         found = list(keys())
         total += len(found)
         least = nsmallest(limit + 1, [*least, *(key for key in found if after is None or key > after)])

@@ -28,6 +28,9 @@ from stream_lsh.worker.state import PipelineState
 GROWTH_MS = 3_600_000
 """The span of event time, up to that of the newest document, in which `grew` counts new members."""
 
+_DESCRIBED = 20
+"""Clusters or members that are described in one turn of the loop."""
+
 Find = Callable[[Part, dict[str, Any]], Awaitable[dict[str, Any]]]
 """A look-up in the ledger of a part, with its argument."""
 
@@ -200,7 +203,10 @@ async def _describe_cluster(part: Part, argument: dict[str, Any]) -> dict[str, A
             return {"closed": True, "into": views.successor(ledger, id)}
         raise Problem("unknown-id", f"got {id!a:.60}, which no cluster of this pipeline has")
     start, limit, now_ms = argument["start"], argument["limit"], views.newest_time(ledger)
-    members = views.members_of(ledger, cluster, limit, start)
+    members = list[views.Member]()
+    for first in range(start, min(start + limit, len(cluster)), _DESCRIBED):
+        members += views.members_of(ledger, cluster, min(_DESCRIBED, start + limit - first), first)
+        await _other_work(part)
     return {
         **_described(part.state, ledger, cluster, now_ms),
         "members": [
@@ -234,11 +240,14 @@ async def _list_clusters(part: Part, argument: dict[str, Any]) -> dict[str, Any]
     page = await _selected(
         part, views.select_clusters(ledger, values[argument["sort"]], filter, argument["limit"], after)
     )
-    live = ledger.ids.live
+    described = list[dict[str, Any]]()
+    for number, (_, id, _) in enumerate(page.keys, 1):
+        if id in ledger.ids.live:
+            described.append(_described(part.state, ledger, ledger.ids.live[id], now_ms))
+        if number % _DESCRIBED == 0:
+            await _other_work(part)
     return {
-        part.state.config.kind.clusters: [
-            _described(part.state, ledger, live[id], now_ms) for _, id, _ in page.keys if id in live
-        ],
+        part.state.config.kind.clusters: described,
         "total": page.total,
         "next": _token(page),
     }
@@ -276,8 +285,13 @@ async def _selected(part: Part, selection: Selection) -> Page:
         except StopIteration as end:
             page: Page = end.value
             return page
-        await asyncio.sleep(0)
-        part.states()  # a rebalance may have dropped the ledger
+        await _other_work(part)
+
+
+async def _other_work(part: Part) -> None:
+    """Let other work of the loop run."""
+    await asyncio.sleep(0)
+    part.states()  # a rebalance may have dropped the ledger
 
 
 def _described(state: PipelineState, ledger: Ledger, cluster: Cluster, now_ms: int) -> dict[str, Any]:
