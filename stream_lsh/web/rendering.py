@@ -9,7 +9,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.web import texts
 from stream_lsh.web.links import link, outside
 from stream_lsh.web.pages.page import Frame, Page
-from stream_lsh.web.sections import HOME, sections_of
+from stream_lsh.web.sections import home, sections_of
 from stream_lsh.web.static_files import address
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -22,7 +22,8 @@ def render(page: Page, frame: Frame) -> str:
         ConfigError: Jinja is not installed -> install the extra.
     """
     template = environment().get_template(f"{page.template}.html")
-    html: str = template.render(page=page, frame=frame, sections=sections_of(frame.pipeline), home=HOME, **page.values)
+    pipeline = next((one for one in frame.pipelines if one.name == frame.pipeline), None)
+    html: str = template.render(page=page, frame=frame, sections=sections_of(pipeline), home=home, **page.values)
     # Half surrogates cannot be sent; templates replace those of texts, and this one those of attributes.
     return html.encode("utf-8", "replace").decode()
 
@@ -60,6 +61,7 @@ def _filters(markup: Any) -> dict[str, Callable[..., Any]]:
         "count": texts.count,
         "similarity": texts.similarity,
         "signed": texts.signed,
+        "short_moment": texts.short_moment,
         "span": texts.span,
         "numbers": texts.numbers,
     }

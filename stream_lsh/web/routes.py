@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from stream_lsh.web.asks import Answer, Ask
-from stream_lsh.web.pages import overview, search
+from stream_lsh.web.pages import cluster, clusters, document, overview, search
 from stream_lsh.web.pages.page import Page, PipelineName
 from stream_lsh.web.pages.problem import problem_page
 from stream_lsh.web.source import Source
@@ -22,13 +22,20 @@ class PipelinePage(NamedTuple):
     Attributes:
         ask: the request, by the pipeline and the parameters; None if there is nothing to ask for yet.
         page: the contents, by the pipeline, the parameters, and the answer to the request.
+        shows_problems: whether the contents include a problem in place of the answer, and none before a request.
     """
 
     ask: Callable[[PipelineName, Query], Ask | None]
-    page: Callable[[PipelineName, Query, Answer | None], Page]
+    page: Callable[[PipelineName, Query, Any], Page]
+    shows_problems: bool = False
 
 
-PIPELINE_PAGES: Mapping[str, PipelinePage] = {"search": PipelinePage(search.ask, search.page)}
+PIPELINE_PAGES: Mapping[str, PipelinePage] = {
+    "search": PipelinePage(search.ask, search.page, shows_problems=True),
+    "clusters": PipelinePage(clusters.ask, clusters.page),
+    "cluster": PipelinePage(cluster.ask, cluster.page),
+    "document": PipelinePage(document.ask, document.page),
+}
 """The pages of a pipeline by name, which is the end of their path."""
 
 
@@ -79,7 +86,10 @@ class Reader:
             return problem_page(pipeline, section=found.name)
         contents = PIPELINE_PAGES[found.name]
         ask = contents.ask(pipeline, query)
-        return contents.page(pipeline, query, None if ask is None else await self._source.ask(ask))
+        answer = None if ask is None else await self._source.ask(ask)
+        if contents.shows_problems or (answer is not None and answer.ok):
+            return contents.page(pipeline, query, answer)
+        return problem_page(_NOTHING_ASKED if answer is None else answer, ask, found.name)
 
     async def answer(self, found: Found, query: Query) -> Answer:
         """The answer that a page shows."""

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from stream_lsh.kinds.registry import KINDS, kind_class
 from stream_lsh.web.links import link
+from stream_lsh.web.pages.page import PipelineName
 
-HOME = "search"
-"""The first page of a pipeline."""
-_OF_PIPELINES = (("search", "Search"),)
+CLUSTERS = "clusters"
 
 
 class Section(NamedTuple):
@@ -18,10 +18,17 @@ class Section(NamedTuple):
     address: str
 
 
-def sections_of(pipeline: str) -> Sequence[Section]:
-    """The entries on the pages of a pipeline; "" for pages of the whole application."""
-    pages = _OF_PIPELINES if pipeline else ()
-    return [
-        Section("overview", "Overview", link("")),
-        *(Section(name, title, link(name, pipeline)) for name, title in pages),
-    ]
+def sections_of(pipeline: PipelineName | None) -> Sequence[Section]:
+    """The entries on the pages of a pipeline; None for pages of the whole application."""
+    return [Section("overview", "Overview", link("")), *([] if pipeline is None else _of_pipeline(pipeline))]
+
+
+def home(pipeline: PipelineName) -> str:
+    """The address of the first page of a pipeline."""
+    return _of_pipeline(pipeline)[0].address
+
+
+def _of_pipeline(pipeline: PipelineName) -> Sequence[Section]:
+    has_clusters = pipeline.kind in KINDS and kind_class(pipeline.kind).clusters == CLUSTERS
+    names = [(CLUSTERS, "Clusters")] if has_clusters else []
+    return [Section(name, title, link(name, pipeline.name)) for name, title in [*names, ("search", "Search")]]

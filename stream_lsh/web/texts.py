@@ -106,6 +106,16 @@ def shown_moment(ms: float) -> str:
     return moment(ms).replace("T", " ").replace("Z", " UTC")
 
 
+def short_moment(ms: float) -> str:
+    """A time in UTC without its year, for the axis of a drawing.
+
+    Example:
+        >>> short_moment(1_700_000_000_000)
+        '11-14 22:13'
+    """
+    return moment(ms)[5:16].replace("T", " ")
+
+
 def span(ms: float) -> str:
     """A length of time in its two largest units.
 

@@ -1,6 +1,6 @@
 """The pages that are looked at: each state of each page, with its answers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from tests.browser.answers import FixedSource, service
@@ -71,7 +71,159 @@ _TOO_SHORT = {
 }
 _ARTICLE = "Two ships burn in the port of the quiet old town, and the night is as bright as day.\n\nFire brigades came."
 
+START = 1_700_000_000_000
+
+
+def _cluster(id: str, size: int, growth: int, **further: Any) -> dict[str, Any]:
+    times = {"first_time": START, "last_time": START + 60_000 * size}
+    return {"cluster": id, "size": size, "representative": id, **times, "grew": growth, **further}
+
+
+def _story(id: str, headline: str, size: int, growth: int) -> dict[str, Any]:
+    first = {"id": id, "source": "wire.example", "time": START}
+    return _cluster(id, size, growth, headline=headline, source_count=min(size, 11), first=first)
+
+
+def _clusters(*rows: Any, path: str = "limit=50", **changes: Any) -> Callable[[], FixedSource]:
+    value = {"clusters": list(rows), "next": None, "total": len(rows), "lag": 0, **changes}
+    return lambda: FixedSource({f"/pipelines/news/clusters?{path}": (200, value)})
+
+
+_OUTLETS = ("wire.example", "herald.example", "post.example", "blog.example")
+
+
+def _members(ids: Iterable[str], *, titles: bool = True) -> list[dict[str, Any]]:
+    known = list(ids)
+    return [
+        {
+            "id": id,
+            "time": START + 420_000 * number + 97_000 * (number % 3),
+            "similarity": None if not number else 0.55 + 0.04 * (number % 11),
+            "partner": None if not number else known[number // 2 if number % 2 else number - 1],
+            **({"title": f"Two ships burn in the port {id}", "source": _OUTLETS[number % 4]} if titles else {}),
+        }
+        for number, id in enumerate(known)
+    ]
+
+
+def _one_cluster(members: list[dict[str, Any]], **changes: Any) -> Callable[[], FixedSource]:
+    value = {
+        "cluster": "wire-1",
+        "size": len(members),
+        "representative": members[0]["id"],
+        "first_time": START,
+        "last_time": members[-1]["time"],
+        "grew": 0,
+        "members": sorted(members, key=lambda one: one["time"]),
+        "next": None,
+        "lag": 0,
+        **changes,
+    }
+    return lambda: FixedSource({"/pipelines/news/clusters/wire-1?limit=200": (200, value)})
+
+
+_CLOSED = {
+    "type": "urn:stream-lsh:problem:closed",
+    "title": "The cluster is closed",
+    "status": 410,
+    "detail": "got a cluster that was merged",
+    "into": "wire-2",
+}
+
+
+def _document(matches: list[dict[str, Any]], **changes: Any) -> Callable[[], FixedSource]:
+    value = {
+        "id": "herald-7",
+        "live": True,
+        "time": START,
+        "cluster": "wire-1",
+        "matches": matches,
+        "total": len(matches),
+    }
+    return lambda: FixedSource(
+        {"/pipelines/news/documents/herald-7?limit=50": (200, {**value, "next": None, "lag": 0, **changes})}
+    )
+
+
+def _pair(left: str, right: str, **further: Any) -> dict[str, Any]:
+    whole = {"similarity": 0.8125, "measure": "jaccard", "left_time": START, "right_time": START + 60_000}
+    return {"left": left, "right": right, **whole, **(further or {"shared": 52, "union": 64})}
+
+
 CASES = [
+    Case(
+        "clusters",
+        "/p/news/clusters",
+        _clusters(
+            _story("wire-1", "Two ships burn in the port", 37, 14),
+            _story("post-2", "Council votes to repair the old bridge", 9, 3),
+            _cluster("blog-9", 2, 0),
+            total=9_310,
+            next="page-2",
+        ),
+        ("9,310 clusters, newest first", "+14", "Council votes", "Next page"),
+    ),
+    Case("clusters-none", "/p/news/clusters", _clusters(), ("There is no cluster yet",)),
+    Case(
+        "clusters-filtered",
+        "/p/news/clusters?text=fire&least_size=5&least_sources=x&sort=growing",
+        _clusters(path="text=fire&least_size=5&sort=growing&limit=50"),
+        ("No cluster passes these filters", "Show all clusters"),
+    ),
+    Case(
+        "clusters-hostile",
+        "/p/news/clusters",
+        _clusters(*(_story(id, id, 2, 0) for id in HOSTILE)),
+        ("<script>window.owned=1</script>", "{{7*7}}"),
+    ),
+    Case(
+        "cluster",
+        "/p/news/cluster?id=wire-1",
+        _one_cluster(
+            _members([f"{name.partition('.')[0]}-{number}" for number in range(3) for name in _OUTLETS]),
+            headline="Two ships burn in the port",
+            source_count=4,
+            lag=3,
+        ),
+        ("Two ships burn in the port", "12 documents · 4 outlets", "3 messages are not in the answer yet"),
+    ),
+    Case(
+        "cluster-plain",
+        "/p/news/cluster?id=wire-1",
+        _one_cluster(_members(["wire-1", "a", "b", "c"], titles=False), next=200),
+        ("4 documents", "Next page"),
+    ),
+    Case(
+        "cluster-hostile",
+        "/p/news/cluster?id=wire-1",
+        _one_cluster(_members(HOSTILE), headline=HOSTILE[0]),
+        ("<script>window.owned=1</script>", "\\u202e"),
+    ),
+    Case(
+        "cluster-closed",
+        "/p/news/cluster?id=wire-1",
+        lambda: FixedSource({"/pipelines/news/clusters/wire-1?limit=200": (410, _CLOSED)}),
+        ("This cluster is closed", "It went into wire-2"),
+        410,
+    ),
+    Case("cluster-unknown", "/p/news/cluster?id=..", lambda: FixedSource({}), ("There is no such id",), 404),
+    Case("cluster-no-id", "/p/news/cluster", lambda: FixedSource({}), ("The request cannot be read",), 400),
+    Case(
+        "document",
+        "/p/news/document?id=herald-7",
+        _document([_pair("herald-7", "wire-1"), _pair("blog-2", "herald-7")]),
+        ("2 matches", "wire-1", "blog-2", "52 of 64 in common"),
+    ),
+    Case(
+        "document-record",
+        "/p/news/document?id=herald-7",
+        _document(
+            [_pair("herald-7", "9", score=2.1, weights={"name": 2.1, "<b>": -1.0}, rules=["name"])],
+            cluster=None,
+        ),
+        ("<b>", "+2.10 bits", "found by name"),
+    ),
+    Case("document-alone", "/p/news/document?id=herald-7", _document([], live=False), ("Nothing matches", "deleted")),
     Case("overview", "/", lambda: FixedSource({}), ("All well: 1 worker, 2 pipelines",)),
     Case("overview-troubled", "/", _one_recovers, ("1 of 3 workers does not answer", "documents 2-3")),
     Case("overview-silent", "/", _silent, ("No worker answers", "not connected since")),

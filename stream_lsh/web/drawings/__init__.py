@@ -1,0 +1,1 @@
+"""Drawings: positions of their parts, which templates write as SVG."""

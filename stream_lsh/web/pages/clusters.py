@@ -1,0 +1,63 @@
+"""The list of clusters: filters, the growth of each, and pages."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from stream_lsh.web.asks import Answer, Ask
+from stream_lsh.web.links import link
+from stream_lsh.web.pages.page import Page, PipelineName
+from stream_lsh.web.texts import counted
+
+SORTS = {"newest": "newest first", "growing": "growing first", "size": "largest first", "oldest": "oldest first"}
+_NUMBERS = {"least_size": 1, "least_sources": 0}
+"""The filters that are numbers, with the value that has no effect."""
+_PAGE = 50
+
+
+def ask(pipeline: PipelineName, query: Mapping[str, str]) -> Ask:
+    """The request for one page of the list; a filter that cannot be read is left out."""
+    return Ask(("pipelines", pipeline.name, "clusters"), {**_filters(query), "limit": _PAGE, **_after(query)})
+
+
+def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Page:
+    """The list."""
+    filters = _filters(query)
+    found: Mapping[str, Any] = answer.value
+    rows = found["clusters"]
+    following = {**filters, "after": found["next"]}
+    sort = str(filters.get("sort", "newest"))
+    return Page(
+        "clusters",
+        "Clusters",
+        {
+            "rows": rows,
+            "summary": f"{counted(found['total'], 'cluster')}, {SORTS[sort]}",
+            "filters": {name: str(filters.get(name, "")) for name in ("text", *_NUMBERS)},
+            "sort": sort,
+            "sorts": SORTS,
+            "filtered": bool(filters.keys() - {"sort"}),
+            "next": link("clusters", pipeline.name, **following) if found["next"] else "",
+            "first": link("clusters", pipeline.name, **filters) if "after" in query else "",
+            "lag": found["lag"],
+        },
+        ask(pipeline, query),
+        section="clusters",
+        refresh_s=2,
+    )
+
+
+def _filters(query: Mapping[str, str]) -> dict[str, str | int]:
+    filters: dict[str, str | int] = {}
+    if query.get("text", "").strip():
+        filters["text"] = query["text"].strip()[:200]
+    for name, without in _NUMBERS.items():
+        text = query.get(name, "")
+        if text.isascii() and text.isdecimal() and len(text) < 9 and int(text) > without:
+            filters[name] = int(text)
+    if query.get("sort") in SORTS:
+        filters["sort"] = query["sort"]
+    return filters
+
+
+def _after(query: Mapping[str, str]) -> dict[str, str]:
+    return {"after": query["after"]} if query.get("after") else {}
