@@ -1,6 +1,7 @@
 """The answers of the query API as values; docs/openapi.yaml describes their fields."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -78,3 +79,165 @@ class ServiceDescription(msgspec.Struct, frozen=True):
     generation: int
     complete: bool
     pipelines: tuple[PipelineDescription, ...]
+
+
+class Pair(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Two documents that match, or wait for a review, as in the topics `matches` and `reviews`."""
+
+    left: str
+    right: str
+    similarity: float
+    measure: str
+    left_time: int
+    right_time: int
+    shared: int | None = None
+    union: int | None = None
+    left_shingles: int | None = None
+    right_shingles: int | None = None
+    distance: float | None = None
+    score: float | None = None
+    weights: dict[str, float] | None = None
+    rules: tuple[str, ...] | None = None
+
+
+class StoredDocument(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A document, its cluster or entity, and its matches, the most similar first.
+
+    Attributes:
+        live: it is neither deleted nor expired.
+        time: event time in milliseconds; None if it is not known any more.
+        next: `after` of the following page of matches; None at the end.
+    """
+
+    id: str
+    live: bool
+    time: int | None
+    cluster: str | None
+    matches: tuple[Pair, ...]
+    next: str | None
+    lag: int
+    title: str = ""
+    source: str = ""
+    fields: dict[str, Any] | None = None
+
+
+class Member(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A member of a cluster or entity, with its most similar match in it."""
+
+    id: str
+    time: int
+    similarity: float | None
+    partner: str | None
+    title: str = ""
+    source: str = ""
+    fields: dict[str, Any] | None = None
+
+
+class Outlet(msgspec.Struct, frozen=True):
+    """An outlet of a story."""
+
+    source: str
+    first_time: int
+    documents: int
+
+
+class First(msgspec.Struct, frozen=True):
+    """The oldest document of a story."""
+
+    id: str
+    source: str
+    time: int
+
+
+class ClusterSummary(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A cluster in a list; `growth` counts the members that came within the `window`."""
+
+    cluster: str
+    size: int
+    representative: str
+    first_time: int
+    last_time: int
+    growth: int = 0
+    headline: str = ""
+    source_count: int = 0
+    first: First | None = None
+
+
+class ClusterPage(ClusterSummary, frozen=True, omit_defaults=True, kw_only=True):
+    """A cluster with a page of its members, the oldest first."""
+
+    members: tuple[Member, ...]
+    next: str | None
+    lag: int
+    sources: tuple[Outlet, ...] = ()
+
+
+class Clusters(msgspec.Struct, frozen=True):
+    """A page of clusters; `total` counts those of all pages."""
+
+    clusters: tuple[ClusterSummary, ...]
+    next: str | None
+    total: int
+    lag: int
+
+
+class EntitySummary(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """An entity in a list; `golden` has the surviving value of each field."""
+
+    entity: str
+    size: int
+    golden: dict[str, Any]
+    first_time: int
+    last_time: int
+    growth: int = 0
+    golden_omitted: int = 0
+
+
+class EntityPage(EntitySummary, frozen=True, omit_defaults=True, kw_only=True):
+    """An entity with a page of its records, the oldest first."""
+
+    members: tuple[Member, ...]
+    next: str | None
+    lag: int
+
+
+class Entities(msgspec.Struct, frozen=True):
+    """A page of entities; `total` counts those of all pages."""
+
+    entities: tuple[EntitySummary, ...]
+    next: str | None
+    total: int
+    lag: int
+
+
+class Reviews(msgspec.Struct, frozen=True):
+    """A page of pairs of records for review; `total` counts those of all pages."""
+
+    reviews: tuple[Pair, ...]
+    next: str | None
+    total: int
+    lag: int
+
+
+class MirrorSites(msgspec.Struct, frozen=True):
+    """Two sites that mirror each other, as in the topic `mirror-sites`."""
+
+    left: str
+    right: str
+    left_pages: int
+    right_pages: int
+    left_mirrored: int
+    right_mirrored: int
+    left_share: float
+    right_share: float
+    direction: str
+    first_time: int
+
+
+class Mirrors(msgspec.Struct, frozen=True):
+    """A page of sites that mirror each other; `total` counts those of all pages."""
+
+    mirrors: tuple[MirrorSites, ...]
+    next: str | None
+    total: int
+    lag: int

@@ -3,13 +3,23 @@
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 import aiohttp
 from yarl import URL
 
 from stream_lsh.client import calls
-from stream_lsh.client.answers import ServiceDescription, Similar
+from stream_lsh.client.answers import (
+    ClusterPage,
+    Clusters,
+    Entities,
+    EntityPage,
+    Mirrors,
+    Reviews,
+    ServiceDescription,
+    Similar,
+    StoredDocument,
+)
 from stream_lsh.client.event_stream import Event, EventReader
 from stream_lsh.client.exchange import (
     EVENTS_SILENCE_SECONDS,
@@ -92,6 +102,34 @@ class AsyncClient:
                 stale=stale,
             )
         )
+
+    async def document(self, id: str, **page: Unpack[calls.Page]) -> StoredDocument:
+        """A document, its cluster or entity, and a page of its matches."""
+        return await self._answer(calls.document(self._pipeline, id, **page))
+
+    async def cluster(self, id: str, **page: Unpack[calls.Page]) -> ClusterPage:
+        """A cluster, and a page of its members, the oldest first."""
+        return await self._answer(calls.cluster(self._pipeline, id, **page))
+
+    async def clusters(self, **chosen: Unpack[calls.ClusterList]) -> Clusters:
+        """A page of clusters."""
+        return await self._answer(calls.clusters(self._pipeline, **chosen))
+
+    async def entity(self, id: str, **page: Unpack[calls.Page]) -> EntityPage:
+        """An entity with its golden record, and a page of its records."""
+        return await self._answer(calls.entity(self._pipeline, id, **page))
+
+    async def entities(self, **chosen: Unpack[calls.GroupList]) -> Entities:
+        """A page of entities."""
+        return await self._answer(calls.entities(self._pipeline, **chosen))
+
+    async def reviews(self, **chosen: Unpack[calls.ReviewList]) -> Reviews:
+        """A page of pairs of records for review."""
+        return await self._answer(calls.reviews(self._pipeline, **chosen))
+
+    async def mirrors(self, **chosen: Unpack[calls.MirrorList]) -> Mirrors:
+        """A page of sites that mirror each other."""
+        return await self._answer(calls.mirrors(self._pipeline, **chosen))
 
     async def events(self, types: Sequence[str] = (), after: str = "") -> AsyncGenerator[Event, None]:
         """The changes of results, without end; as `Client.events`."""

@@ -1,17 +1,69 @@
 """The requests of the query API, one function for each."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import msgspec
 
-from stream_lsh.client.answers import ServiceDescription, Similar
+from stream_lsh.client.answers import (
+    ClusterPage,
+    Clusters,
+    Entities,
+    EntityPage,
+    Mirrors,
+    Reviews,
+    ServiceDescription,
+    Similar,
+    StoredDocument,
+)
 from stream_lsh.client.exchange import Call, path_of
 from stream_lsh.errors import ConfigError
 
 Vector = Sequence[float] | str
 """A vector as in the source: numbers, or a text for bits and for packed numbers."""
 _PIPELINES = "pipelines"
+T = TypeVar("T")
+
+
+class Page(TypedDict, total=False):
+    """A page of a list: at most `limit` rows behind `after`, the `next` of the page before; `stale` as of `similar`."""
+
+    limit: int
+    after: str
+    stale: bool
+
+
+class ReviewList(Page, total=False):
+    """The order of reviews: `closest` or `newest`."""
+
+    sort: str
+
+
+class MirrorList(Page, total=False):
+    """Only the pairs with this site."""
+
+    site: str
+
+
+class GroupList(Page, total=False):
+    """Clusters or entities by size, time and growth.
+
+    They have at least `size` members, the newest not before `since`; at least `grew` of them are from the last `window`
+    milliseconds; `text` is in the id or the headline.  `sort` is `newest`, `size` or `growing`.
+    """
+
+    size: int
+    since: int
+    window: int
+    grew: int
+    text: str
+    sort: str
+
+
+class ClusterList(GroupList, total=False):
+    """Clusters of at least this number of outlets."""
+
+    sources: int
 
 
 def service() -> Call[ServiceDescription]:
@@ -62,6 +114,46 @@ def similar(
     body = given | {"limit": limit} | {name: value for name, value in options.items() if value is not None}
     body |= {name: "allow" for name, allowed in (("partial", partial), ("stale", stale)) if allowed}
     return Call("POST", path_of(_PIPELINES, pipeline, "similar"), Similar, _json(body))
+
+
+def document(pipeline: str, id: str, **page: Unpack[Page]) -> Call[StoredDocument]:
+    """A document, its cluster or entity, and a page of its matches."""
+    return _get(StoredDocument, pipeline, "documents", id, options=page)
+
+
+def cluster(pipeline: str, id: str, **page: Unpack[Page]) -> Call[ClusterPage]:
+    """A cluster, and a page of its members."""
+    return _get(ClusterPage, pipeline, "clusters", id, options=page)
+
+
+def clusters(pipeline: str, **chosen: Unpack[ClusterList]) -> Call[Clusters]:
+    """A page of clusters."""
+    return _get(Clusters, pipeline, "clusters", options=chosen)
+
+
+def entity(pipeline: str, id: str, **page: Unpack[Page]) -> Call[EntityPage]:
+    """An entity with its golden record, and a page of its records."""
+    return _get(EntityPage, pipeline, "entities", id, options=page)
+
+
+def entities(pipeline: str, **chosen: Unpack[GroupList]) -> Call[Entities]:
+    """A page of entities."""
+    return _get(Entities, pipeline, "entities", options=chosen)
+
+
+def reviews(pipeline: str, **chosen: Unpack[ReviewList]) -> Call[Reviews]:
+    """A page of pairs of records for review."""
+    return _get(Reviews, pipeline, "reviews", options=chosen)
+
+
+def mirrors(pipeline: str, **chosen: Unpack[MirrorList]) -> Call[Mirrors]:
+    """A page of sites that mirror each other."""
+    return _get(Mirrors, pipeline, "mirrors", options=chosen)
+
+
+def _get(answer: type[T], pipeline: str, *segments: str, options: Mapping[str, Any]) -> Call[T]:
+    query = {**options, **({"stale": "allow" if options["stale"] else None} if "stale" in options else {})}
+    return Call("GET", path_of(_PIPELINES, pipeline, *segments, **query), answer)
 
 
 def events(pipeline: str, types: Sequence[str] = (), after: str = "") -> Call[None]:

@@ -5,10 +5,20 @@ import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 from stream_lsh.client import calls
-from stream_lsh.client.answers import ServiceDescription, Similar
+from stream_lsh.client.answers import (
+    ClusterPage,
+    Clusters,
+    Entities,
+    EntityPage,
+    Mirrors,
+    Reviews,
+    ServiceDescription,
+    Similar,
+    StoredDocument,
+)
 from stream_lsh.client.event_stream import Event, EventReader
 from stream_lsh.client.exchange import (
     EVENTS_SILENCE_SECONDS,
@@ -95,6 +105,34 @@ class Client:
                 stale=stale,
             )
         )
+
+    def document(self, id: str, **page: Unpack[calls.Page]) -> StoredDocument:
+        """A document, its cluster or entity, and a page of its matches."""
+        return self._answer(calls.document(self._pipeline, id, **page))
+
+    def cluster(self, id: str, **page: Unpack[calls.Page]) -> ClusterPage:
+        """A cluster, and a page of its members, the oldest first."""
+        return self._answer(calls.cluster(self._pipeline, id, **page))
+
+    def clusters(self, **chosen: Unpack[calls.ClusterList]) -> Clusters:
+        """A page of clusters."""
+        return self._answer(calls.clusters(self._pipeline, **chosen))
+
+    def entity(self, id: str, **page: Unpack[calls.Page]) -> EntityPage:
+        """An entity with its golden record, and a page of its records."""
+        return self._answer(calls.entity(self._pipeline, id, **page))
+
+    def entities(self, **chosen: Unpack[calls.GroupList]) -> Entities:
+        """A page of entities."""
+        return self._answer(calls.entities(self._pipeline, **chosen))
+
+    def reviews(self, **chosen: Unpack[calls.ReviewList]) -> Reviews:
+        """A page of pairs of records for review."""
+        return self._answer(calls.reviews(self._pipeline, **chosen))
+
+    def mirrors(self, **chosen: Unpack[calls.MirrorList]) -> Mirrors:
+        """A page of sites that mirror each other."""
+        return self._answer(calls.mirrors(self._pipeline, **chosen))
 
     def events(self, types: Sequence[str] = (), after: str = "") -> Iterator[Event]:
         """The changes of results, without end; continues after a lost connection, and may then repeat some events.

@@ -23,6 +23,7 @@ GROUPS = {
         "check": "check configuration, brokers, topics and lag; --audit: check the results",
         "serve": "answer queries from the changelogs, while workers are down too",
         "ui": "show web pages about running workers",
+        "query": "ask running workers what is similar to a file, or for a document",
         "broker": "start or stop a Kafka broker on this machine, to try things out",
     },
     "understand and tune": {

@@ -26,6 +26,7 @@ GUIDES = {
     "feed": ("Running on Kafka", "../../guides/kafka.md"),
     "tail": ("Running on Kafka", "../../guides/kafka.md"),
     "check": ("Monitoring", "../../operations/monitoring.md"),
+    "query": ("Querying a running stream", "../../guides/querying.md"),
     "dedup": ("Deduplicating files", "../../guides/dedup.md"),
     "allpairs": ("Deduplicating files", "../../guides/dedup.md"),
     "sets": ("Similar sets and fingerprints", "../../guides/sets.md"),
