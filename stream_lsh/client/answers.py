@@ -106,6 +106,7 @@ class StoredDocument(msgspec.Struct, frozen=True, omit_defaults=True):
     Attributes:
         live: it is neither deleted nor expired.
         time: event time in milliseconds; None if it is not known any more.
+        total: the number of matches on all pages.
         next: `after` of the following page of matches; None at the end.
     """
 
@@ -114,11 +115,9 @@ class StoredDocument(msgspec.Struct, frozen=True, omit_defaults=True):
     time: int | None
     cluster: str | None
     matches: tuple[Pair, ...]
+    total: int
     next: str | None
     lag: int
-    title: str = ""
-    source: str = ""
-    fields: dict[str, Any] | None = None
 
 
 class Member(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -150,14 +149,14 @@ class First(msgspec.Struct, frozen=True):
 
 
 class ClusterSummary(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A cluster in a list; `growth` counts the members that came within the `window`."""
+    """A cluster in a list; `grew` counts its members of the last hour of event time."""
 
     cluster: str
     size: int
     representative: str
     first_time: int
     last_time: int
-    growth: int = 0
+    grew: int = 0
     headline: str = ""
     source_count: int = 0
     first: First | None = None
@@ -167,7 +166,7 @@ class ClusterPage(ClusterSummary, frozen=True, omit_defaults=True, kw_only=True)
     """A cluster with a page of its members, the oldest first."""
 
     members: tuple[Member, ...]
-    next: str | None
+    next: int | None
     lag: int
     sources: tuple[Outlet, ...] = ()
 
@@ -189,7 +188,7 @@ class EntitySummary(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tru
     golden: dict[str, Any]
     first_time: int
     last_time: int
-    growth: int = 0
+    grew: int = 0
     golden_omitted: int = 0
 
 
@@ -197,7 +196,7 @@ class EntityPage(EntitySummary, frozen=True, omit_defaults=True, kw_only=True):
     """An entity with a page of its records, the oldest first."""
 
     members: tuple[Member, ...]
-    next: str | None
+    next: int | None
     lag: int
 
 
@@ -238,6 +237,6 @@ class Mirrors(msgspec.Struct, frozen=True):
     """A page of sites that mirror each other; `total` counts those of all pages."""
 
     mirrors: tuple[MirrorSites, ...]
-    next: str | None
+    next: int | None
     total: int
     lag: int

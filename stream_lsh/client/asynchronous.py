@@ -107,7 +107,7 @@ class AsyncClient:
         """A document, its cluster or entity, and a page of its matches."""
         return await self._answer(calls.document(self._pipeline, id, **page))
 
-    async def cluster(self, id: str, **page: Unpack[calls.Page]) -> ClusterPage:
+    async def cluster(self, id: str, **page: Unpack[calls.MemberPage]) -> ClusterPage:
         """A cluster, and a page of its members, the oldest first."""
         return await self._answer(calls.cluster(self._pipeline, id, **page))
 
@@ -115,11 +115,11 @@ class AsyncClient:
         """A page of clusters."""
         return await self._answer(calls.clusters(self._pipeline, **chosen))
 
-    async def entity(self, id: str, **page: Unpack[calls.Page]) -> EntityPage:
+    async def entity(self, id: str, **page: Unpack[calls.MemberPage]) -> EntityPage:
         """An entity with its golden record, and a page of its records."""
         return await self._answer(calls.entity(self._pipeline, id, **page))
 
-    async def entities(self, **chosen: Unpack[calls.GroupList]) -> Entities:
+    async def entities(self, **chosen: Unpack[calls.ClusterList]) -> Entities:
         """A page of entities."""
         return await self._answer(calls.entities(self._pipeline, **chosen))
 

@@ -26,11 +26,23 @@ T = TypeVar("T")
 
 
 class Page(TypedDict, total=False):
-    """A page of a list: at most `limit` rows behind `after`, the `next` of the page before; `stale` as of `similar`."""
+    """A page of a list: at most `limit` rows behind `after`, which is the `next` of the page before."""
 
     limit: int
     after: str
-    stale: bool
+
+
+class MemberPage(TypedDict, total=False):
+    """A page of members: at most `limit` from number `start` on, which is the `next` of the page before."""
+
+    limit: int
+    start: int
+
+
+class MirrorList(MemberPage, total=False):
+    """Only the pairs with this site."""
+
+    site: str
 
 
 class ReviewList(Page, total=False):
@@ -39,31 +51,17 @@ class ReviewList(Page, total=False):
     sort: str
 
 
-class MirrorList(Page, total=False):
-    """Only the pairs with this site."""
+class ClusterList(Page, total=False):
+    """Clusters or entities of at least `least_size` members and `least_sources` outlets, the newest not before `since`.
 
-    site: str
-
-
-class GroupList(Page, total=False):
-    """Clusters or entities by size, time and growth.
-
-    They have at least `size` members, the newest not before `since`; at least `grew` of them are from the last `window`
-    milliseconds; `text` is in the id or the headline.  `sort` is `newest`, `size` or `growing`.
+    `text` is in the id or the headline.
     """
 
-    size: int
-    since: int
-    window: int
-    grew: int
-    text: str
     sort: str
-
-
-class ClusterList(GroupList, total=False):
-    """Clusters of at least this number of outlets."""
-
-    sources: int
+    least_size: int
+    least_sources: int
+    since: int
+    text: str
 
 
 def service() -> Call[ServiceDescription]:
@@ -121,7 +119,7 @@ def document(pipeline: str, id: str, **page: Unpack[Page]) -> Call[StoredDocumen
     return _get(StoredDocument, pipeline, "documents", id, options=page)
 
 
-def cluster(pipeline: str, id: str, **page: Unpack[Page]) -> Call[ClusterPage]:
+def cluster(pipeline: str, id: str, **page: Unpack[MemberPage]) -> Call[ClusterPage]:
     """A cluster, and a page of its members."""
     return _get(ClusterPage, pipeline, "clusters", id, options=page)
 
@@ -131,12 +129,12 @@ def clusters(pipeline: str, **chosen: Unpack[ClusterList]) -> Call[Clusters]:
     return _get(Clusters, pipeline, "clusters", options=chosen)
 
 
-def entity(pipeline: str, id: str, **page: Unpack[Page]) -> Call[EntityPage]:
+def entity(pipeline: str, id: str, **page: Unpack[MemberPage]) -> Call[EntityPage]:
     """An entity with its golden record, and a page of its records."""
     return _get(EntityPage, pipeline, "entities", id, options=page)
 
 
-def entities(pipeline: str, **chosen: Unpack[GroupList]) -> Call[Entities]:
+def entities(pipeline: str, **chosen: Unpack[ClusterList]) -> Call[Entities]:
     """A page of entities."""
     return _get(Entities, pipeline, "entities", options=chosen)
 
@@ -152,8 +150,7 @@ def mirrors(pipeline: str, **chosen: Unpack[MirrorList]) -> Call[Mirrors]:
 
 
 def _get(answer: type[T], pipeline: str, *segments: str, options: Mapping[str, Any]) -> Call[T]:
-    query = {**options, **({"stale": "allow" if options["stale"] else None} if "stale" in options else {})}
-    return Call("GET", path_of(_PIPELINES, pipeline, *segments, **query), answer)
+    return Call("GET", path_of(_PIPELINES, pipeline, *segments, **options), answer)
 
 
 def events(pipeline: str, types: Sequence[str] = (), after: str = "") -> Call[None]:

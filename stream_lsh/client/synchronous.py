@@ -110,7 +110,7 @@ class Client:
         """A document, its cluster or entity, and a page of its matches."""
         return self._answer(calls.document(self._pipeline, id, **page))
 
-    def cluster(self, id: str, **page: Unpack[calls.Page]) -> ClusterPage:
+    def cluster(self, id: str, **page: Unpack[calls.MemberPage]) -> ClusterPage:
         """A cluster, and a page of its members, the oldest first."""
         return self._answer(calls.cluster(self._pipeline, id, **page))
 
@@ -118,11 +118,11 @@ class Client:
         """A page of clusters."""
         return self._answer(calls.clusters(self._pipeline, **chosen))
 
-    def entity(self, id: str, **page: Unpack[calls.Page]) -> EntityPage:
+    def entity(self, id: str, **page: Unpack[calls.MemberPage]) -> EntityPage:
         """An entity with its golden record, and a page of its records."""
         return self._answer(calls.entity(self._pipeline, id, **page))
 
-    def entities(self, **chosen: Unpack[calls.GroupList]) -> Entities:
+    def entities(self, **chosen: Unpack[calls.ClusterList]) -> Entities:
         """A page of entities."""
         return self._answer(calls.entities(self._pipeline, **chosen))
 

@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
 import requests
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -15,8 +16,8 @@ from tests.openapi import DOCUMENT, check_answer
 from tests.unit.worker.query.client import in_loop
 from tests.unit.worker.query.hostile import run_hostile
 
-SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
-OPERATIONS = [result.ok() for result in SCHEMA.get_all_operations()]
+SCHEMA: Any = schemathesis.openapi.from_dict(DOCUMENT)
+OPERATIONS: list[Any] = [result.ok() for result in SCHEMA.get_all_operations()]
 MODES = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
 EXAMPLES = 25
 HOSTILE = 400
@@ -28,7 +29,7 @@ def answered(case: Any, address: str) -> int:
     with requests.request(**sent, stream=True, timeout=30, allow_redirects=False) as response:
         if response.headers.get("Content-Type") == "text/event-stream":
             return response.status_code
-        path = urlsplit(response.request.url).path
+        path = urlsplit(str(response.request.url)).path
         check_answer(case.method, path, response.status_code, response.headers, response.content)
         return response.status_code
 
@@ -57,6 +58,7 @@ def generated(address: str) -> Counter[int]:
     return statuses
 
 
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module")  # schemathesis does
 @in_loop
 async def test_every_answer_to_a_generated_request_is_described() -> None:
     async with application(configured(2, "")) as running:

@@ -37,7 +37,7 @@ def _bytes(rng: random.Random, most: int) -> bytes:
 
 
 def _json(rng: random.Random, depth: int = 0) -> object:
-    simple = [None, True, 0, -1, 2**70, 1e308, "", "\x00", "\ud800", "text " * 50, [], {}]
+    simple: list[object] = [None, True, 0, -1, 2**70, 1e308, "", "\x00", "\ud800", "text " * 50, [], {}]
     if depth > 3 or rng.random() < 0.5:
         return rng.choice(simple)
     if rng.random() < 0.5:
@@ -49,8 +49,8 @@ def _json(rng: random.Random, depth: int = 0) -> object:
 def _query(rng: random.Random) -> bytes:
     body: object = _json(rng)
     if rng.random() < 0.7:
-        body = {"text": rng.choice(["a text", "", "\ud800", 7, None, "x" * 5_000])}
-        body |= {rng.choice(["limit", "threshold", "time", "partial", "x"]): _json(rng)}
+        text = rng.choice(["a text", "", "\ud800", 7, None, "x" * 5_000])
+        body = {"text": text, rng.choice(["limit", "threshold", "time", "partial", "x"]): _json(rng)}
     headers = b"Content-Type: application/json\r\n"
     return request(SIMILAR, json.dumps(body).encode(), b"POST", headers)
 
