@@ -1,9 +1,8 @@
 """The results of a pipeline as public messages, by topic; for records see `kinds.record.results`."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
-
-import msgspec
 
 from stream_lsh.ledger.changes import MatchChange, Settled
 from stream_lsh.model import About
@@ -34,7 +33,7 @@ class Results(Protocol):
 def public_values(results: Results, settled: Settled) -> dict[str, list[dict[str, Any]]]:
     """The values of the messages of a state, by topic, without the members that refer to its publication."""
     return {
-        topic: [_without(msgspec.json.decode(value)) for _, value, _ in messages if value is not None]
+        topic: [_without(json.loads(value)) for _, value, _ in messages if value is not None]
         for topic, messages in results.messages(settled, 0, 0)
     }
 

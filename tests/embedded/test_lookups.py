@@ -164,3 +164,15 @@ async def test_entities_and_reviews_are_those_of_the_topics() -> None:
         assert [one["similarity"] for one in reviews] == sorted((one["similarity"] for one in reviews), reverse=True)
         assert {(one["left"], one["right"]): one["similarity"] for one in reviews} == reviews_of
         assert reviews_of
+
+
+@in_loop
+async def test_titles_that_are_not_valid_unicode_are_escaped() -> None:
+    text, title = "the council met on monday and voted to repair the old bridge", "\ud800 votes"
+    async with application(configured(2, f"{TEXTS}\nstories = true"), processes=2) as app:
+        await app.send((id, {"text": text, "title": title, "source": "\ud800"}) for id in "ab")
+        for client in app.clients:
+            (story,) = await pages(client, "clusters", "clusters", "after", 5)
+            assert story["headline"] == title
+            members = await pages(client, "clusters/a", "members", "start", 5)
+            assert [(member["title"], member["source"]) for member in members] == [(title, "\ud800")] * 2

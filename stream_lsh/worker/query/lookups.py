@@ -6,6 +6,7 @@ its producer only, so all of them are asked.
 
 import asyncio
 import base64
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ from stream_lsh.ledger.changes import ClusterChange, LedgerChanges, MatchChange,
 from stream_lsh.ledger.clusters.ids import Cluster
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.views import ClusterFilter, Page, Selection, SortKey
+from stream_lsh.wire.public import as_json
 from stream_lsh.worker.query.peers import Asked, Gathered
 from stream_lsh.worker.query.problems import Problem
 from stream_lsh.worker.query.resources import Resource
@@ -130,7 +132,7 @@ class Lookups(Resource):
 
 
 def _values(gathered: Gathered) -> list[dict[str, Any]]:
-    return [msgspec.json.decode(body) for _, body in gathered.answers]
+    return [json.loads(body) for _, body in gathered.answers]
 
 
 def _answer(value: dict[str, Any], *gathered: Gathered) -> Answer:
@@ -159,7 +161,7 @@ def _token(page: Page) -> str | None:
 
 def _in_json(find: Find) -> Callable[[Part], Awaitable[bytes]]:
     async def run(part: Part) -> bytes:
-        return msgspec.json.encode(await find(part, msgspec.json.decode(part.body, type=dict[str, Any])))
+        return as_json(await find(part, msgspec.json.decode(part.body, type=dict[str, Any])))
 
     return run
 

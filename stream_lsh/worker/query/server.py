@@ -12,13 +12,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
 from stream_lsh.config.query_api import is_loopback
 from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.errors import ConfigError
+from stream_lsh.wire.public import as_json
 from stream_lsh.worker.query.problems import Problem
 from stream_lsh.worker.query.routes import JSON, Found, find
 
@@ -69,7 +69,7 @@ class Answer:
             return self.value
         if isinstance(self.value, bytes):
             return web.Response(body=self.value, status=self.status, headers=headers)
-        body = msgspec.json.encode(self.value)
+        body = as_json(self.value)
         return web.Response(body=body, status=self.status, headers={**headers, "Content-Type": JSON})
 
 
