@@ -232,8 +232,8 @@ class _Connection(RequestHandler):
         self, request: Any, status: int = 500, exc: BaseException | None = None, message: str | None = None
     ) -> web.StreamResponse:
         """The answer to a request that the parser rejects; its text is not repeated."""
-        if request.writer.output_size > 0:
-            raise ConnectionError("an answer was sent already")
+        if request.writer.output_size > 0 or isinstance(exc, ConnectionError):
+            raise ConnectionError("an answer was sent already, or the client has left")
         if status >= 500:
             _log.error("the query API failed", exc_info=exc)
             problem = Problem("failed", "got an unexpected exception; the log of the worker has it")
