@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
+from typing import Any
 
 from stream_lsh.kinds.comparison import Comparison, PairwiseScheme
 from stream_lsh.ledger.graph.paths import Link, widest_path
@@ -228,3 +229,49 @@ def _reasons(
     if comparison.matching < settings.scheme.criteria(settings.threshold, None).least_matching:
         yield Reason.ESTIMATE
     yield Reason.CAPPED
+
+
+# -- as JSON
+
+
+def explanation_value(explanation: Explanation) -> dict[str, Any]:
+    """An explanation as members of a JSON object; passages are positions in the texts."""
+    compared, path = explanation.comparison, explanation.path
+    return {
+        "together": explanation.together,
+        "reason": explanation.reason,
+        "threshold": explanation.threshold,
+        "documents": [_side_value(side) for side in explanation.sides],
+        "comparison": None if compared is None else _comparison_value(compared),
+        "path": None if path is None else [link._asdict() for link in path],
+    }
+
+
+def _side_value(side: Side) -> dict[str, Any]:
+    document = side.document
+    text = None if document is None else document.text
+    return {
+        "id": side.id,
+        "time": None if document is None else document.time_ms,
+        "characters": None if text is None else len(text),
+        "shingles": None if text is None else side.shingles,
+        "cluster": side.cluster,
+        "text": text,
+        "passages": [passage._asdict() for passage in side.passages],
+    }
+
+
+def _comparison_value(compared: Comparison) -> dict[str, Any]:
+    return {
+        "similarity": compared.similarity,
+        "shared": compared.shared,
+        "union": compared.union,
+        "estimate": compared.estimate,
+        "matching_slots": compared.matching,
+        "slots": compared.slots,
+        "bands_met": compared.met,
+        "bands": compared.bands,
+        "probability": compared.probability,
+        "identical": compared.identical,
+        **({} if compared.distance is None else {"distance": compared.distance}),
+    }

@@ -3,14 +3,13 @@
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.cli.output.time_format import apart, moment
 from stream_lsh.cli.reports.json_line import json_line
 from stream_lsh.controls import CONTROLS_IN_TEXT
 from stream_lsh.kinds.comparison import Comparison
-from stream_lsh.kinds.explain import Explanation, Reason, Side
+from stream_lsh.kinds.explain import Explanation, Reason, Side, explanation_value
 from stream_lsh.ledger.graph.paths import Link
 from stream_lsh.model import Document
 from stream_lsh.text.passages.shared import Passage
@@ -44,48 +43,9 @@ def as_text(explanation: Explanation, screen: Screen, *, full: bool) -> Iterator
 
 def as_json(explanation: Explanation) -> str:
     """One line of JSON."""
-    compared, path = explanation.comparison, explanation.path
-    value = {
-        "together": explanation.together,
-        "reason": explanation.reason,
-        "said": reason_text(explanation),
-        "threshold": explanation.threshold,
-        "documents": [_json_side(side) for side in explanation.sides],
-        "comparison": None if compared is None else _json_comparison(compared),
-        "path": None if path is None else [link._asdict() for link in path],
-        "under_way": explanation.waiting,
-    }
-    return json_line(value)
-
-
-def _json_side(side: Side) -> dict[str, Any]:
-    document = side.document
-    text = None if document is None else document.text
-    return {
-        "id": side.id,
-        "time": None if document is None else document.time_ms,
-        "characters": None if text is None else len(text),
-        "shingles": None if text is None else side.shingles,
-        "cluster": side.cluster,
-        "text": text,
-        "passages": [passage._asdict() for passage in side.passages],
-    }
-
-
-def _json_comparison(compared: Comparison) -> dict[str, Any]:
-    return {
-        "similarity": compared.similarity,
-        "shared": compared.shared,
-        "union": compared.union,
-        "estimate": compared.estimate,
-        "matching_slots": compared.matching,
-        "slots": compared.slots,
-        "bands_met": compared.met,
-        "bands": compared.bands,
-        "probability": compared.probability,
-        "identical": compared.identical,
-        **({} if compared.distance is None else {"distance": compared.distance}),
-    }
+    value = explanation_value(explanation)
+    first = {name: value.pop(name) for name in ("together", "reason")}
+    return json_line({**first, "said": reason_text(explanation), **value, "under_way": explanation.waiting})
 
 
 # -- words

@@ -9,6 +9,7 @@ from stream_lsh.worker.query.decisions import DecisionRequests
 from stream_lsh.worker.query.events import Events
 from stream_lsh.worker.query.lookups import Lookups
 from stream_lsh.worker.query.owners import peer_of, worker_url
+from stream_lsh.worker.query.pairs import Pairs
 from stream_lsh.worker.query.peers import Peers, answer_step
 from stream_lsh.worker.query.resources import Context, Resource
 from stream_lsh.worker.query.server import Answer, Handler, QueryServer, Request
@@ -24,7 +25,7 @@ _LOOK_SECONDS = 0.25
 
 _log = logging.getLogger(__name__)
 
-RESOURCES: Sequence[type[Resource]] = (Service, SimilarDocuments, Lookups, DecisionRequests, Events)
+RESOURCES: Sequence[type[Resource]] = (Service, SimilarDocuments, Lookups, Pairs, DecisionRequests, Events)
 """The modules that answer public requests."""
 
 

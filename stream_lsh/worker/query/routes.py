@@ -110,6 +110,7 @@ ROUTES: Sequence[Route] = (
     Route("cluster", "GET", f"{_PIPELINE}/clusters/{{id}}", _MEMBERS),
     Route("entities", "GET", f"{_PIPELINE}/entities", _CLUSTERS),
     Route("entity", "GET", f"{_PIPELINE}/entities/{{id}}", _MEMBERS),
+    Route("pair", "GET", f"{_PIPELINE}/pairs/{{left}}/{{right}}"),
     Route("reviews", "GET", f"{_PIPELINE}/reviews", _REVIEWS),
     Route("decide", "POST", f"{_PIPELINE}/decisions", takes=JSON),
     Route("mirrors", "GET", f"{_PIPELINE}/mirrors", {"site": Parameter(""), "limit": _LIMIT, "start": _START}),
