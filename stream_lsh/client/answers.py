@@ -240,3 +240,86 @@ class Mirrors(msgspec.Struct, frozen=True):
     next: int | None
     total: int
     lag: int
+
+
+class Passage(msgspec.Struct, frozen=True):
+    """A part of a text, as positions of characters, and whether the other text has it too."""
+
+    start: int
+    end: int
+    shared: bool
+
+
+class ExplainedDocument(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One document of a pair; `text` is None if it is not stored any more, and of records."""
+
+    id: str
+    time: int | None
+    cluster: str | None
+    characters: int | None = None
+    shingles: int | None = None
+    text: str | None = None
+    passages: tuple[Passage, ...] = ()
+
+
+class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The comparison of two documents; the fields are those of `stream-lsh explain --json`."""
+
+    similarity: float
+    shared: int
+    union: int
+    estimate: float
+    matching_slots: int
+    slots: int
+    bands_met: int
+    bands: int
+    probability: float
+    identical: bool
+    distance: float | None = None
+
+
+class Link(msgspec.Struct, frozen=True):
+    """A match on the path between two documents."""
+
+    left: str
+    right: str
+    similarity: float
+
+
+class PublishedPair(Pair, frozen=True, omit_defaults=True, kw_only=True):
+    """A pair of a topic, and whether it is for review."""
+
+    review: bool = False
+
+
+class PairExplanation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reason why two documents are, or are not, in one cluster or entity.
+
+    Attributes:
+        together: they are in one.
+        threshold: the least similarity of a pair that the pipeline stores.
+        documents: the two, in the order of the request.
+        pair: their match, or pair for review, with the evidence of records; None without one.
+        reason: the first that applies, such as `chain` or `below`; None for records.
+        comparison: None unless both texts are stored.
+        path: matches from one to the other; None if no path leads there.
+    """
+
+    together: bool
+    threshold: float
+    documents: tuple[ExplainedDocument, ExplainedDocument]
+    pair: PublishedPair | None
+    lag: int
+    reason: str | None = None
+    comparison: Comparison | None = None
+    path: tuple[Link, ...] | None = None
+
+
+class Decided(msgspec.Struct, frozen=True):
+    """A decision on two records, in the order of their ids, at its offset; `in_effect`: the ledger has it."""
+
+    left: str
+    right: str
+    decision: str | None
+    offset: int
+    in_effect: bool

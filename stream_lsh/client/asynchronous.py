@@ -12,9 +12,11 @@ from stream_lsh.client import calls
 from stream_lsh.client.answers import (
     ClusterPage,
     Clusters,
+    Decided,
     Entities,
     EntityPage,
     Mirrors,
+    PairExplanation,
     Reviews,
     ServiceDescription,
     Similar,
@@ -130,6 +132,16 @@ class AsyncClient:
     async def mirrors(self, **chosen: Unpack[calls.MirrorList]) -> Mirrors:
         """A page of sites that mirror each other."""
         return await self._answer(calls.mirrors(self._pipeline, **chosen))
+
+    async def pair(self, left: str, right: str) -> PairExplanation:
+        """The reason why two documents are, or are not, in one cluster or entity."""
+        return await self._answer(calls.pair(self._pipeline, left, right))
+
+    async def decide(
+        self, left: str, right: str, decision: str | None, **notes: Unpack[calls.DecisionNotes]
+    ) -> Decided:
+        """Decide that two records are `same` or `different`; None withdraws an earlier decision."""
+        return await self._answer(calls.decide(self._pipeline, left, right, decision, **notes))
 
     async def events(self, types: Sequence[str] = (), after: str = "") -> AsyncGenerator[Event, None]:
         """The changes of results, without end; as `Client.events`."""

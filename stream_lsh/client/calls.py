@@ -8,9 +8,11 @@ import msgspec
 from stream_lsh.client.answers import (
     ClusterPage,
     Clusters,
+    Decided,
     Entities,
     EntityPage,
     Mirrors,
+    PairExplanation,
     Reviews,
     ServiceDescription,
     Similar,
@@ -147,6 +149,27 @@ def reviews(pipeline: str, **chosen: Unpack[ReviewList]) -> Call[Reviews]:
 def mirrors(pipeline: str, **chosen: Unpack[MirrorList]) -> Call[Mirrors]:
     """A page of sites that mirror each other."""
     return _get(Mirrors, pipeline, "mirrors", options=chosen)
+
+
+def pair(pipeline: str, left: str, right: str) -> Call[PairExplanation]:
+    """The reason why two documents are, or are not, in one cluster or entity."""
+    return _get(PairExplanation, pipeline, "pairs", left, right, options={})
+
+
+class DecisionNotes(TypedDict, total=False):
+    """The author of a decision, a note, and the seconds to wait until it is in effect."""
+
+    by: str
+    note: str
+    wait: float
+
+
+def decide(pipeline: str, left: str, right: str, decision: str | None, **notes: Unpack[DecisionNotes]) -> Call[Decided]:
+    """A decision on two records: `same`, `different`, or None to withdraw an earlier one."""
+    wait = notes.pop("wait", 0.0)
+    headers = {"Prefer": f"wait={wait:g}"} if wait else {}
+    body = _json({"left": left, "right": right, "decision": decision, **notes})
+    return Call("POST", path_of(_PIPELINES, pipeline, "decisions"), Decided, body, headers)
 
 
 def _get(answer: type[T], pipeline: str, *segments: str, options: Mapping[str, Any]) -> Call[T]:

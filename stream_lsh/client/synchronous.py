@@ -11,9 +11,11 @@ from stream_lsh.client import calls
 from stream_lsh.client.answers import (
     ClusterPage,
     Clusters,
+    Decided,
     Entities,
     EntityPage,
     Mirrors,
+    PairExplanation,
     Reviews,
     ServiceDescription,
     Similar,
@@ -133,6 +135,14 @@ class Client:
     def mirrors(self, **chosen: Unpack[calls.MirrorList]) -> Mirrors:
         """A page of sites that mirror each other."""
         return self._answer(calls.mirrors(self._pipeline, **chosen))
+
+    def pair(self, left: str, right: str) -> PairExplanation:
+        """The reason why two documents are, or are not, in one cluster or entity."""
+        return self._answer(calls.pair(self._pipeline, left, right))
+
+    def decide(self, left: str, right: str, decision: str | None, **notes: Unpack[calls.DecisionNotes]) -> Decided:
+        """Decide that two records are `same` or `different`; None withdraws an earlier decision."""
+        return self._answer(calls.decide(self._pipeline, left, right, decision, **notes))
 
     def events(self, types: Sequence[str] = (), after: str = "") -> Iterator[Event]:
         """The changes of results, without end; continues after a lost connection, and may then repeat some events.

@@ -22,6 +22,7 @@ async def test_documents_clusters_and_lists_of_texts() -> None:
             document = await asked.document("a/1")
             cluster = await asked.cluster(document.cluster or "")
             clusters = await asked.clusters(least_size=2, sort="size", limit=1)
+            pair = await asked.pair("b", "a/1")
             with pytest.raises(UnknownId):
                 await asked.document("c")
             with pytest.raises(ConfigError, match="sort"):
@@ -29,6 +30,9 @@ async def test_documents_clusters_and_lists_of_texts() -> None:
         assert (described.state, described.pipelines[0].kind) == ("ready", "text")
         assert (document.live, document.cluster, document.matches[0].right) == (True, cluster.cluster, "b")
         assert {member.id for member in cluster.members} == {"a/1", "b"}
+        assert (pair.together, pair.reason, pair.documents[0].text) == (True, "match", TEXT)
+        assert pair.comparison is not None
+        assert pair.comparison.identical
         assert (clusters.total, clusters.clusters[0].size, clusters.next) == (1, 2, None)
 
 
@@ -46,5 +50,15 @@ async def test_entities_and_reviews_of_records() -> None:
                 assert asked.entity(entity.entity).golden == entity.golden
                 assert asked.reviews(sort="closest").total == 0
                 assert asked.document("1").cluster == entity.entity
+                pair = asked.pair("1", "2")
+                assert (pair.together, pair.reason) == (True, None)
+                assert pair.pair is not None
+                assert pair.pair.score is not None
+                decided = asked.decide("2", "1", "different", by="ben", wait=5)
+                assert (decided.left, decided.right, decided.decision) == ("1", "2", "different")
+                if decided.in_effect:
+                    assert not asked.pair("1", "2").together
+                with pytest.raises(ConfigError, match="decision"):
+                    asked.decide("1", "2", "perhaps")
 
         await asyncio.to_thread(ask, f"http://{running.shares[0].address}")

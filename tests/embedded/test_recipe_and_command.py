@@ -45,10 +45,14 @@ def test_a_crawler_stores_while_no_worker_answers() -> None:
 
 
 async def query(*arguments: str, input: str = "") -> tuple[int, str, str]:
-    """Exit code, output and errors of the command."""
-    command = [sys.executable, "-m", "stream_lsh", "query", *arguments]
+    """Exit code, output and errors of the command `query`."""
+    return await command("query", *arguments, input=input)
+
+
+async def command(*arguments: str, input: str = "") -> tuple[int, str, str]:
+    """Exit code, output and errors of a command."""
     process = await asyncio.create_subprocess_exec(
-        *command,
+        *(sys.executable, "-m", "stream_lsh", *arguments),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -75,3 +79,20 @@ async def test_the_command_prints_matches_and_its_exit_code_shows_the_fault(tmp_
     code, _, err = await query(str(article), *at, "docs")
     assert code == 1
     assert "does the worker run" in err
+
+
+@in_loop
+async def test_the_commands_explain_a_pair_and_decide_on_it() -> None:
+    person = {"fields": {"given_name": "Catherine", "surname": "Marlowe", "date_of_birth": "1969-09-25"}}
+    async with application(configured(1, "kind = 'record'\nprofile = 'people'")) as running:
+        await running.send([("1", person), ("2", person)])
+        at = ("--url", f"http://{running.shares[0].address}", "--pipeline", "docs")
+        code, out, _ = await query("--pair", "1", "2", *at)
+        assert (code, out.splitlines()[0]) == (0, "together")
+        assert "surname +" in out
+        code, out, _ = await command("decide", "2", "1", "different", "--by", "ben", *at)
+        assert (code, out.startswith("1 ~ 2: different, ")) == (0, True)
+        await running.worker.settled()
+        assert [key for key, _ in await running.read("matches")] == []
+        assert (await command("decide", "1", "2", "perhaps", *at))[0] == 2
+        assert (await query("--pair", "1", "3", *at))[0] == 1

@@ -23,7 +23,8 @@ GROUPS = {
         "check": "check configuration, brokers, topics and lag; --audit: check the results",
         "serve": "answer queries from the changelogs, while workers are down too",
         "ui": "show web pages about running workers",
-        "query": "ask running workers what is similar to a file, or for a document",
+        "query": "ask running workers what is similar to a file, for a document, or why two match",
+        "decide": "decide that two records are the same, or different",
         "broker": "start or stop a Kafka broker on this machine, to try things out",
     },
     "understand and tune": {

@@ -27,6 +27,7 @@ GUIDES = {
     "tail": ("Running on Kafka", "../../guides/kafka.md"),
     "check": ("Monitoring", "../../operations/monitoring.md"),
     "query": ("Querying a running stream", "../../guides/querying.md"),
+    "decide": ("Entities in a stream", "../../guides/entities.md"),
     "dedup": ("Deduplicating files", "../../guides/dedup.md"),
     "allpairs": ("Deduplicating files", "../../guides/dedup.md"),
     "sets": ("Similar sets and fingerprints", "../../guides/sets.md"),

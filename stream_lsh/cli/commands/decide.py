@@ -1,0 +1,53 @@
+"""`stream-lsh decide`: a human decision on two records of a running stream."""
+
+from collections.abc import Sequence
+from contextlib import closing
+
+from stream_lsh.cli.options.parser import Parser
+from stream_lsh.cli.options.query_api import add_query_api, client_of
+from stream_lsh.cli.output.terminal import Screen, plain
+
+UNDO = "undo"
+DECISIONS = {"same": "same", "different": "different", UNDO: None}
+"""The arguments, with the decisions of the query API."""
+_WAIT_SECONDS = 2.0
+
+_EPILOG = """\
+examples:
+  stream-lsh decide crm-17 crm-40 different --by ben --url http://127.0.0.1:6067 --pipeline customers
+  stream-lsh decide crm-17 crm-40 undo --url http://127.0.0.1:6067 --pipeline customers
+
+same: one entity; different: never in one entity, whatever other records connect them; undo: the scores decide again.
+The worker needs the key `ask` in [worker].  The command waits up to two seconds until the decision is in effect.
+Exit code 1: no worker can answer now; 2: a wrong option, URL, token or pipeline.
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The command; returns its exit code."""
+    options = make_parser().parse(arguments)
+    notes = {name: text for name, text in (("by", options.by), ("note", options.note)) if text is not None}
+    with client_of(options) as client, closing(Screen()) as screen:
+        decided = client.decide(options.one, options.other, DECISIONS[options.decision], wait=_WAIT_SECONDS, **notes)
+        effect = "in effect" if decided.in_effect else "stored, in effect soon"
+        screen.line(plain(f"{decided.left} ~ {decided.right}: {options.decision}, {effect}"))
+        screen.finish()
+    return 0
+
+
+def make_parser() -> Parser:
+    """The options of the command."""
+    parser = Parser(
+        "decide",
+        "Decide that two records of a running stream are the same, or different.",
+        _EPILOG,
+        first=("url", "pipeline", "by", "note"),
+    )
+    add = parser.add_argument
+    add("one", metavar="A", help="id of a record")
+    add("other", metavar="B", help="id of another one")
+    add("decision", choices=[*DECISIONS], help="the decision, or undo for an earlier one")
+    add_query_api(parser)
+    add("--by", metavar="NAME", help="the author of the decision, stored with it")
+    add("--note", metavar="TEXT", help="the reason, stored with it")
+    return parser
