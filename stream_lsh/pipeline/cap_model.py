@@ -51,7 +51,7 @@ class CapModel:
             >>> others = np.array([[1, 5], [1, 7], [1, 9]], np.uint64)
             >>> CapModel(postings=2).kept(np.array([1, 5], np.uint64), others).tolist()
             [True, True, True]
-            >>> CapModel(postings=2, candidates=2).kept(np.array([1, 5], np.uint64), others).tolist()
+            >>> CapModel(candidates=2).kept(np.array([1, 5], np.uint64), others).tolist()
             [True, False, True]
         """
         own = own[own != 0]
