@@ -118,6 +118,9 @@ class StoredDocument(msgspec.Struct, frozen=True, omit_defaults=True):
     total: int
     next: str | None
     lag: int
+    title: str = ""
+    source: str = ""
+    fields: dict[str, Any] | None = None
 
 
 class Member(msgspec.Struct, frozen=True, omit_defaults=True):

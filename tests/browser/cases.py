@@ -211,8 +211,8 @@ CASES = [
     Case(
         "document",
         "/p/news/document?id=herald-7",
-        _document([_pair("herald-7", "wire-1"), _pair("blog-2", "herald-7")]),
-        ("2 matches", "wire-1", "blog-2", "52 of 64 in common"),
+        _document([_pair("herald-7", "wire-1"), _pair("blog-2", "herald-7")], title="Ships <b>burn", source="herald"),
+        ("Ships <b>burn", "2 matches", "wire-1", "blog-2", "52 of 64 in common"),
     ),
     Case(
         "document-record",

@@ -98,6 +98,8 @@ async def test_an_id_that_no_document_has_is_a_problem() -> None:
             assert (await client.get(f"{BASE}/documents/nothing")).problem == "unknown-id"
             assert (await client.get(f"{BASE}/clusters/nothing")).problem == "unknown-id"
             assert (await client.get(f"{BASE}/entities/nothing")).problem == "wrong-kind"
+            assert (await client.get(f"{BASE}/reviews")).problem == "wrong-kind"
+            assert (await client.get(f"{BASE}/mirrors")).problem == "wrong-kind"
             assert (await client.get(f"{BASE}/clusters?after=%21")).problem == "malformed"
             assert (await client.get(f"{BASE}/clusters?sort=worst")).problem == "malformed"
         document = await found(app.clients[0], "documents/a")
@@ -134,6 +136,8 @@ async def test_stories_are_found_by_headline_and_outlets() -> None:
             (story,) = await pages(client, "clusters?text=VOTES&least_sources=2", "clusters", "after", 5)
             assert (story["headline"], story["source_count"], story["grew"]) == ("Council votes", 2, 1)
             assert await pages(client, "clusters?least_sources=3", "clusters", "after", 5) == []
+            document = await found(client, "documents/post-2")
+            assert (document["title"], document["source"]) == ("Bridge agreed", "post")
             members = await pages(client, f"clusters/{story['cluster']}", "members", "start", 1)
             assert [(member["source"], member["title"]) for member in members] == [
                 ("wire", "Council votes"),
@@ -160,6 +164,8 @@ async def test_entities_and_reviews_are_those_of_the_topics() -> None:
             assert entity["golden"]
         assert shown == members_of
         assert len(shown) > 20
+        document = await found(app.clients[0], "documents/7")
+        assert {*document["fields"].values()} == {*values[7]["fields"].values()}
         reviews = await pages(app.clients[1], "reviews", "reviews", "after", 6)
         assert [one["similarity"] for one in reviews] == sorted((one["similarity"] for one in reviews), reverse=True)
         assert {(one["left"], one["right"]): one["similarity"] for one in reviews} == reviews_of

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from stream_lsh.kinds.results import public_values
 from stream_lsh.ledger import views
@@ -18,6 +19,7 @@ from stream_lsh.ledger.changes import ClusterChange, LedgerChanges, MatchChange,
 from stream_lsh.ledger.clusters.ids import Cluster
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.views import ClusterFilter, Page, Selection, SortKey
+from stream_lsh.model import in_full
 from stream_lsh.wire.public import as_json
 from stream_lsh.worker.query.peers import Asked, Gathered
 from stream_lsh.worker.query.problems import Problem
@@ -80,7 +82,7 @@ class Lookups(Resource):
         version = max(versions, key=lambda one: (one["live"], one["time"]), default=None)
         if version is None and found["cluster"] is None and not (known.missing or ledger.missing):
             raise Problem("unknown-id", f"got {id!a:.60}, which no document of this pipeline has")
-        about = {"live": version is not None and version["live"], "time": None if version is None else version["time"]}
+        about = version or {"live": False, "time": None}
         return _answer({"id": id, **about, **found}, known, ledger)
 
     async def clusters(self, request: Request) -> Answer:
@@ -101,14 +103,22 @@ class Lookups(Resource):
 
     async def reviews(self, request: Request) -> Answer:
         """A page of pairs for review."""
-        state, query = self.context.pipeline(request), dict(request.found.query)
+        state, query = self._with_topic(request, "reviews"), dict(request.found.query)
         query["after"] = _key_of(query["after"])
         return await self._of_ledger(state, "list-reviews", request, query)
 
     async def mirrors(self, request: Request) -> Answer:
         """A page of pairs of sites that mirror each other."""
-        state = self.context.pipeline(request)
+        state = self._with_topic(request, "mirror_sites")
         return await self._of_ledger(state, "list-mirrors", request, dict(request.found.query))
+
+    def _with_topic(self, request: Request, key: str) -> PipelineState:
+        """The pipeline of a request; raises Problem if it publishes no results of this kind."""
+        state = self.context.pipeline(request)
+        if key not in state.config.public_topics:
+            others = ", ".join(sorted(state.config.public_topics))
+            raise Problem("wrong-kind", f"{state.config.name} has no {key.replace('_', '-')}, it publishes {others}")
+        return state
 
     def _clustered(self, request: Request) -> PipelineState:
         """The pipeline of a request for clusters or entities; raises Problem if its groups have the other name."""
@@ -174,12 +184,19 @@ def _ledger(part: Part) -> Ledger:
 
 async def _version(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
     """The newest version of an id in these partitions; nothing without one."""
-    versions = [state.table.version(argument["id"]) for state in part.states().values()]
-    known = [version for version in versions if version is not None]
+    known = [
+        (version, state.table)
+        for state in part.states().values()
+        if (version := state.table.version(argument["id"])) is not None
+    ]
     if not known:
         return {}
-    version = max(known, key=lambda one: (one.live, one.time_ms))
-    return {"live": bool(version.live), "time": int(version.time_ms)}
+    version, table = max(known, key=lambda one: (one[0].live, one[0].time_ms))
+    found = {"live": bool(version.live), "time": int(version.time_ms)}
+    if not version.live:
+        return found
+    (about,) = in_full(table.abouts(np.array([version.row], np.int64)), 1)
+    return found | part.state.results.metadata(about)
 
 
 async def _pairs_of(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
