@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from stream_lsh.web.asks import Answer, Ask
-from stream_lsh.web.pages import cluster, clusters, document, overview, search
+from stream_lsh.web.pages import cluster, clusters, document, overview, pair, search
 from stream_lsh.web.pages.page import Page, PipelineName
 from stream_lsh.web.pages.problem import problem_page
 from stream_lsh.web.source import Source
@@ -35,6 +35,7 @@ PIPELINE_PAGES: Mapping[str, PipelinePage] = {
     "clusters": PipelinePage(clusters.ask, clusters.page),
     "cluster": PipelinePage(cluster.ask, cluster.page),
     "document": PipelinePage(document.ask, document.page),
+    "pair": PipelinePage(pair.ask, pair.page),
 }
 """The pages of a pipeline by name, which is the end of their path."""
 

@@ -28,7 +28,16 @@ def home(pipeline: PipelineName) -> str:
     return _of_pipeline(pipeline)[0].address
 
 
+def has_clusters(pipeline: PipelineName) -> bool:
+    """Whether the documents of a pipeline form clusters; records form entities.
+
+    Example:
+        >>> has_clusters(PipelineName("news", "text")), has_clusters(PipelineName("people", "record"))
+        (True, False)
+    """
+    return pipeline.kind in KINDS and kind_class(pipeline.kind).clusters == CLUSTERS
+
+
 def _of_pipeline(pipeline: PipelineName) -> Sequence[Section]:
-    has_clusters = pipeline.kind in KINDS and kind_class(pipeline.kind).clusters == CLUSTERS
-    names = [(CLUSTERS, "Clusters")] if has_clusters else []
+    names = [(CLUSTERS, "Clusters")] if has_clusters(pipeline) else []
     return [Section(name, title, link(name, pipeline.name)) for name, title in [*names, ("search", "Search")]]

@@ -145,6 +145,51 @@ def _document(matches: list[dict[str, Any]], **changes: Any) -> Callable[[], Fix
     )
 
 
+HOSTILE_TEXT = "<script>window.owned = 1</script> </textarea> {{7*7}} \u202e 'quiet'"
+
+
+def _step(left: str, right: str) -> dict[str, Any]:
+    return {"left": left, "right": right, "similarity": 0.6}
+
+
+def _side(id: str, text: str | None) -> dict[str, Any]:
+    split = 0 if text is None else len(text) // 2
+    passages = [] if text is None else [_passage(0, split, shared=True), _passage(split, len(text), shared=False)]
+    size, whole = None if text is None else 64, None if text is None else len(text)
+    side = {"id": id, "time": START, "cluster": "wire-1", "characters": whole, "shingles": size}
+    return {**side, "text": text, "passages": passages}
+
+
+def _passage(start: int, end: int, *, shared: bool) -> dict[str, Any]:
+    return {"start": start, "end": end, "shared": shared}
+
+
+def _explained(
+    texts: tuple[str | None, str | None] = ("Two ships burn in the port. The night is quiet.", HOSTILE_TEXT),
+    **changes: Any,
+) -> Callable[[], FixedSource]:
+    measures = {"similarity": 0.8125, "shared": 52, "union": 64, "estimate": 0.8, "matching_slots": 102, "slots": 128}
+    value = {
+        "together": True,
+        "reason": "match",
+        "threshold": 0.6,
+        "documents": [_side("herald-7", texts[0]), _side("wire-1", texts[1])],
+        "comparison": {**measures, "bands_met": 9, "bands": 19, "probability": 0.99, "identical": False},
+        "path": [_step("herald-7", "wire-1")],
+        "pair": {**_pair("herald-7", "wire-1"), "review": False},
+        "lag": 0,
+    }
+    return lambda: FixedSource({"/pipelines/news/pairs/herald-7/wire-1": (200, {**value, **changes})})
+
+
+def _of_records() -> Callable[[], FixedSource]:
+    pair = _pair("herald-7", "wire-1", score=4.48, weights={"name": 2.1, "<b>": -1.0}, rules=["birth"])
+    sides = [{"id": id, "time": START, "cluster": None} for id in ("herald-7", "wire-1")]
+    value = {"together": False, "threshold": 0.5, "documents": sides, "lag": 0}
+    value["pair"] = {**pair, "similarity": 0.957, "review": True}
+    return lambda: FixedSource({"/pipelines/people/pairs/herald-7/wire-1": (200, value)})
+
+
 def _pair(left: str, right: str, **further: Any) -> dict[str, Any]:
     whole = {"similarity": 0.8125, "measure": "jaccard", "left_time": START, "right_time": START + 60_000}
     return {"left": left, "right": right, **whole, **(further or {"shared": 52, "union": 64})}
@@ -222,6 +267,30 @@ CASES = [
             cluster=None,
         ),
         ("<b>", "+2.10 bits", "found by name"),
+    ),
+    Case(
+        "pair",
+        "/p/news/pair?left=herald-7&right=wire-1",
+        _explained(),
+        ("They match.", "0.8125", "52 of 64 in common", "quiet", "Marked parts"),
+    ),
+    Case(
+        "pair-chain",
+        "/p/news/pair?left=herald-7&right=wire-1",
+        _explained(reason="chain", pair=None, path=[_step("herald-7", "<b>"), _step("<b>", "wire-1")]),
+        ("other members connect them", "The matches that connect them", "<b>"),
+    ),
+    Case(
+        "pair-deleted",
+        "/p/news/pair?left=herald-7&right=wire-1",
+        _explained(together=False, reason="deleted", comparison=None, path=None, pair=None, texts=(None, HOSTILE_TEXT)),
+        ("They are not in one cluster", "One of them was deleted", "not stored any more"),
+    ),
+    Case(
+        "pair-records",
+        "/p/people/pair?left=herald-7&right=wire-1",
+        _of_records(),
+        ("0.957", "for review", "+2.10", "birth"),
     ),
     Case("document-alone", "/p/news/document?id=herald-7", _document([], live=False), ("Nothing matches", "deleted")),
     Case("overview", "/", lambda: FixedSource({}), ("All well: 1 worker, 2 pipelines",)),

@@ -6,6 +6,7 @@ from typing import Any
 from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.links import link
 from stream_lsh.web.pages.page import Page, PipelineName
+from stream_lsh.web.sections import has_clusters
 from stream_lsh.web.texts import one_line, signed
 
 _PAGE = 50
@@ -27,6 +28,7 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
         one_line(found["id"], 80),
         {
             "found": found,
+            "has_clusters": has_clusters(pipeline),
             "matches": [_match(found["id"], one) for one in found["matches"]],
             "next": following if found["next"] else "",
             "first": link("document", pipeline.name, id=found["id"]) if "after" in query else "",
