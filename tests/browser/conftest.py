@@ -16,9 +16,13 @@ CHROMIUM = Path("/usr/bin/chromium")
 NO_CHROMIUM = f"no browser at {CHROMIUM}: apt-get install chromium fonts-noto-core fonts-noto-color-emoji"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One browser for all tests; without one they are skipped, and under CI=true they fail."""
+    """One browser for the tests of a module; without one they are skipped, and under CI=true they fail.
+
+    Playwright keeps a loop running in the thread of the tests, in which no other loop can run: so the browser ends with
+    its module.
+    """
     if not CHROMIUM.exists():
         if os.environ.get("CI") == "true":
             pytest.fail(NO_CHROMIUM)
