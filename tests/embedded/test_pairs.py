@@ -34,7 +34,7 @@ async def explanation(client: Any, left: str, right: str) -> dict[str, Any]:
 
 
 @in_loop
-async def _compare(file: Path, values: list[str]) -> None:
+async def check_pairs(file: Path, values: list[str]) -> None:
     ids = [f"d/{number}" for number in range(len(values))]
     reasons = set[str]()
     async with application(configured(3, KEYS), processes=2) as app:
@@ -60,7 +60,7 @@ def test_pairs_are_explained_as_by_the_command(tmp_path: Path) -> None:
     file = tmp_path / "documents.jsonl"
     lines = (json.dumps({"id": f"d/{number}", "text": text, "time": TIME_MS}) for number, text in enumerate(values))
     file.write_text("\n".join(lines), encoding="utf-8")
-    _compare(file, values)
+    check_pairs(file, values)
 
 
 @in_loop
