@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import pytest
 
 from stream_lsh.web.rendering import environment
@@ -46,7 +47,6 @@ def test_unsafe_templates_are_found() -> None:
 
 
 def test_a_template_fails_on_a_variable_that_it_does_not_have() -> None:
-    jinja2 = pytest.importorskip("jinja2")
     with pytest.raises(jinja2.UndefinedError):
         environment().from_string("{{ missing }}").render()
 

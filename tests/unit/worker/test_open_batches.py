@@ -161,6 +161,8 @@ def test_a_cancelled_step_does_not_cancel_the_delivery_of_another() -> None:
             delivery.cancel()  # type: ignore[attr-defined]
         client.send()
         await asyncio.gather(*steps[1])
+        assert steps[1]
+        assert all(delivery.done() for delivery in steps[1])  # type: ignore[attr-defined]
 
     asyncio.run(run())
 
