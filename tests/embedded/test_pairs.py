@@ -106,6 +106,7 @@ async def test_records_have_their_published_evidence() -> None:
                 pair = explained["pair"]
                 assert pair.pop("review") == (key == "reviews")
                 assert pair == {name: one for name, one in value.items() if name not in ("pipeline", "confirmed_at")}
+                assert [side["cluster"] for side in explained["documents"]] == [members.get(left), members.get(right)]
                 assert explained["together"] == (left in members and members.get(left) == members.get(right))
                 shown += 1
         assert shown > 10

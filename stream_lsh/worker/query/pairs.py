@@ -20,7 +20,6 @@ from stream_lsh.kinds.explain import Evidence, Settings, explain, explanation_va
 from stream_lsh.kinds.results import public_values
 from stream_lsh.ledger import views
 from stream_lsh.ledger.changes import LedgerChanges, MatchChange, Settled
-from stream_lsh.ledger.clusters.ids import NOWHERE
 from stream_lsh.ledger.graph.pairs import MATCH, REVIEW
 from stream_lsh.ledger.graph.paths import Link
 from stream_lsh.ledger.ledger import Ledger
@@ -131,9 +130,12 @@ async def _contents(part: Part) -> bytes:
     for id in msgspec.json.decode(part.body, type=list[str]):
         for state in part.states().values():
             version = state.table.version(id)
-            if version is not None:
-                text = state.table.content(version.row)[0] if version.live else None
-                found[id] = (text, int(version.time_ms))
+            if version is None:
+                continue
+            text, time_ms = state.table.content(version.row)[0] if version.live else None, int(version.time_ms)
+            known = found.get(id)
+            if known is None or (text is not None, time_ms) > (known[0] is not None, known[1]):
+                found[id] = (text, time_ms)
     return as_json(found)
 
 
@@ -151,7 +153,7 @@ async def _evidence(part: Part) -> bytes:
     if links is None:
         links = await _shortest_path(part, ledger, slots)
         members = {*slots, *(nodes.slots[id] for link in links for id in link[:2] if id in nodes.slots)}
-    live = [slot for slot in members if nodes.clusters[slot] is not NOWHERE]
+    live = [slot for slot in members if len(nodes.clusters[slot]) >= ledger.least_published]
     return as_json(
         {
             "clusters": {nodes.ids[slot]: nodes.clusters[slot].id for slot in live},
