@@ -77,7 +77,7 @@ def test_a_live_pipeline_explains_its_clusters_and_nothing_is_written(
     late = explained("c", "late")
     assert (late["reason"], late["under_way"]) == ("unsettled", 1)
     assert asyncio.run(topics_of(broker, name)) == topics
-    assert asyncio.run(groups(broker)) == known
+    assert asyncio.run(groups(broker)) <= known  # groups of other tests may disappear meanwhile
     assert main(["explain", "a", "c", "--config", file]) == 0
     out = capfdbinary.readouterr().out.decode()
     assert (
