@@ -11,8 +11,8 @@
     │   └─ DamagedBytes         truncated, foreign or altered
     ├─ DoubtError           environment     halt; start the worker again, no data is lost
     ├─ QueryError           a query         the query has no answer; nothing was changed
-    │   ├─ UnknownId            there is no such document, cluster or entity, or no longer
-    │   └─ NotAvailable         no worker answers now; ask again later
+    │   ├─ UnknownId            the document, cluster or entity does not exist, or no longer exists
+    │   └─ NotAvailable         no worker answers now; try again later
     └─ InvariantError       the package     halt; this is a bug, please report it
 
 Messages contain the value got, the value expected and the likely cause.  Any other exception that leaves the core is
@@ -87,7 +87,7 @@ class UnknownId(QueryError):
     """No such document, cluster or entity.
 
     Attributes:
-        into: the cluster or entity into which a closed one was merged; "" if it is not known.
+        into: for a closed cluster or entity, the one that now contains the document that gave it its id; "" if unknown.
     """
 
     def __init__(self, message: str, into: str = "") -> None:
@@ -96,7 +96,7 @@ class UnknownId(QueryError):
 
 
 class NotAvailable(QueryError):
-    """No answer for now: workers are down, recover, are busy, or cannot be reached.  Ask again later.
+    """No answer for now: workers are down, recovering, busy or unreachable.  Try again later.
 
     Attributes:
         missing: the partitions that are not available, by table, as far as they are known.

@@ -21,26 +21,26 @@ _SHOWN = 20
 def deduplicate(
     data: T, *, text: str = "text", keep: str | None = "first", cluster: str | None = None, **settings: Any
 ) -> T:
-    """A table without the rows whose texts are near-duplicates of others.
+    """A table without its near-duplicate rows.
 
     Args:
         data: a frame of pandas, polars or pyarrow (extra `frames`), or an iterable of dicts.
         text: the column that is compared.
-        keep: of each cluster, keep the `first`, `last`, `longest` or `shortest` row, or the one with the greatest
-            number in a column (`column:NAME`), the first among equals; None: all rows.
-        cluster: adds a column with this name: the number of the first row in the cluster of the row, from 0.
+        keep: from each cluster, keep the `first`, `last`, `longest` or `shortest` row, or the one with the greatest
+            number in a column (`column:NAME`), the first among equals; None keeps all rows.
+        cluster: the name of a column to add, with the number of the first row of each row's cluster, counted from 0.
         settings: arguments of `NearDuplicates`, such as `threshold`.
 
     Returns:
-        a table of the same type, a list for an iterable; `data` is unchanged.  Rows keep their order, their index and
-        all their columns.
+        a table of the same type, or a list for an iterable; `data` is unchanged.  Rows keep their order, their index
+        and all their columns.
 
     Guarantees:
         a row without a text matches nothing and is kept.
 
     Raises:
-        ConfigError: a column that does not exist, exists twice, or has values of another type; invalid settings;
-            another type of table; the library for frames is missing.
+        ConfigError: a column does not exist, exists twice, or has values of the wrong type; the settings are invalid;
+            the type of the table is not supported; the library for frames is missing.
 
     Example:
         >>> rows = [{"text": "to be or not to be", "n": 1}, {"text": "To be, or not to be", "n": 2}, {"text": None}]
@@ -53,7 +53,7 @@ def deduplicate(
         raise ConfigError(f"keep: got {keep!r}, expected {', '.join(RULES)}, column:NAME or None")
     table: _Frame | _Dicts = _Dicts(data) if _is_dicts(data) else _Frame(data)
     if cluster is not None and cluster in table.names:
-        raise ConfigError(f"cluster: the table has a column {cluster!r} already, expected a new name")
+        raise ConfigError(f"cluster: the table already has a column {cluster!r}, expected a new name")
     texts = _texts(table.column("text", text), text)
     ids = [f"{row:012d}" for row in range(len(texts))]
     near = NearDuplicates(**settings)
@@ -69,13 +69,13 @@ def deduplicate(
 
 
 class _Dicts:
-    """Rows as dicts; a column that a row lacks is missing there."""
+    """Rows as dicts; a row may lack columns."""
 
     def __init__(self, rows: Any) -> None:
         self._rows: list[dict[str, Any]] = list(rows)
         wrong = next((row for row in self._rows if not isinstance(row, dict)), None)
         if wrong is not None:
-            raise ConfigError(f"got a row of the type {type(wrong).__name__}, expected dicts")
+            raise ConfigError(f"got a row of type {type(wrong).__name__}, expected dicts")
         self.names = list(dict.fromkeys(name for row in self._rows for name in row))
 
     def column(self, argument: str, name: str) -> list[Any]:
@@ -98,19 +98,19 @@ class _Frame:
             self._narwhals: Any = import_module("narwhals")
         except ImportError:
             raise ConfigError(
-                'frames need narwhals: pip install "stream_lsh[frames]"; or give a list of dicts'
+                'frames need narwhals: pip install "stream_lsh[frames]", or pass a list of dicts'
             ) from None
         kind = type(data).__name__
         try:
             self._frame = self._narwhals.from_native(data, eager_only=True)
             self.names: list[str] = self._frame.columns
         except self._narwhals.exceptions.DuplicateError:
-            raise ConfigError(f"got a {kind} with two columns of one name, expected distinct names") from None
+            raise ConfigError(f"got a {kind} with two columns of the same name, expected distinct names") from None
         except TypeError:
-            expected = "a frame in memory of pandas, polars or pyarrow, or an iterable of dicts"
+            expected = "an in-memory frame of pandas, polars or pyarrow, or an iterable of dicts"
             raise ConfigError(f"got {kind}, expected {expected}") from None
         if len({*self.names}) < len(self.names):  # pyarrow allows it
-            raise ConfigError(f"got a {kind} with two columns of one name, expected distinct names")
+            raise ConfigError(f"got a {kind} with two columns of the same name, expected distinct names")
 
     def column(self, argument: str, name: str) -> list[Any]:
         _check_column(argument, name, self.names)
@@ -136,14 +136,14 @@ def _with_index(narwhals: Any, column: Any, frame: Any) -> Any:
 
 
 def _is_dicts(data: object) -> bool:
-    """Whether this is an iterable of dicts, and no frame; frames have columns."""
+    """Whether this is an iterable of dicts and not a frame; frames have columns."""
     return isinstance(data, Iterable) and not hasattr(data, "columns") and not isinstance(data, str | bytes | dict)
 
 
 def _check_column(argument: str, name: str, names: Sequence[str]) -> None:
     if name not in names:
         shown = ", ".join(map(repr, names[:_SHOWN])) or "none"
-        raise ConfigError(f"{argument}: got the column {name!r}, there are {shown}")
+        raise ConfigError(f"{argument}: got the column {name!r}, expected one of {shown}")
 
 
 def _texts(values: Sequence[object], name: str) -> list[str | None]:

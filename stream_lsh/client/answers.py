@@ -10,7 +10,7 @@ Missing = Mapping[str, Sequence[int]]
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """The reasons of a score of two records: bits in all and of each comparison, and the blocks with both records."""
+    """The evidence for the score of two records: total bits, the bits of each comparison, and the blocking rules."""
 
     score: float
     weights: dict[str, float]
@@ -22,11 +22,11 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Attributes:
         id: of the document.
-        similarity: exact, of texts, sets and vectors; None for records.
-        shared, union: the numbers of common and of all shingles or items, of texts and sets.
-        distance: of vectors.
-        probability: that two records are one entity.
-        review: the probability is that of a pair for review.
+        similarity: exact; None for records.
+        shared, union: for texts and sets, the number of common shingles or items, and of all.
+        distance: for vectors.
+        probability: for records, that the two are one entity.
+        review: whether the probability is in the range for review.
         evidence: for the probability.
     """
 
@@ -44,12 +44,12 @@ class Similar(msgspec.Struct, frozen=True):
     """The answer to `similar`.
 
     Attributes:
-        matches: the best first.
+        matches: best first.
         compared: the number of stored documents that were compared.
-        capped: a cap of the pipeline omitted candidates; the cluster of a match has the other copies.
-        complete: no partition is missing.
+        capped: whether a cap of the pipeline omitted candidates; the cluster of a match contains the other copies.
+        complete: whether no partition is missing.
         missing: the partitions that are missing, by table.
-        lag: messages that the answer does not contain yet, as far as known.
+        lag: the number of messages that the answer does not include yet, as far as known.
     """
 
     matches: tuple[Match, ...]
@@ -61,7 +61,7 @@ class Similar(msgspec.Struct, frozen=True):
 
 
 class PipelineDescription(msgspec.Struct, frozen=True):
-    """A pipeline of the application, and which of its partitions this worker has and no worker has."""
+    """A pipeline of the application: the partitions that this worker owns, and those that no worker answers for."""
 
     name: str
     kind: str
@@ -104,10 +104,10 @@ class StoredDocument(msgspec.Struct, frozen=True, omit_defaults=True):
     """A document, its cluster or entity, and its matches, the most similar first.
 
     Attributes:
-        live: it is neither deleted nor expired.
-        time: event time in milliseconds; None if it is not known any more.
+        live: whether it is neither deleted nor expired.
+        time: event time in milliseconds; None if it is no longer known.
         total: the number of matches on all pages.
-        next: `after` of the following page of matches; None at the end.
+        next: `after` for the next page of matches; None on the last page.
     """
 
     id: str
@@ -152,7 +152,7 @@ class First(msgspec.Struct, frozen=True):
 
 
 class ClusterSummary(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A cluster in a list; `grew` counts its members of the last hour of event time."""
+    """A cluster in a list; `grew` counts its members from the last hour of event time."""
 
     cluster: str
     size: int
@@ -166,7 +166,7 @@ class ClusterSummary(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tr
 
 
 class ClusterPage(ClusterSummary, frozen=True, omit_defaults=True, kw_only=True):
-    """A cluster with a page of its members, the oldest first."""
+    """A cluster with a page of its members, oldest first."""
 
     members: tuple[Member, ...]
     next: int | None
@@ -196,7 +196,7 @@ class EntitySummary(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tru
 
 
 class EntityPage(EntitySummary, frozen=True, omit_defaults=True, kw_only=True):
-    """An entity with a page of its records, the oldest first."""
+    """An entity with a page of its records, oldest first."""
 
     members: tuple[Member, ...]
     next: int | None
@@ -254,7 +254,7 @@ class Passage(msgspec.Struct, frozen=True):
 
 
 class ExplainedDocument(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One document of a pair; `text` is None if it is not stored any more, and of records."""
+    """One document of a pair; `text` is None if it is no longer stored, and for records."""
 
     id: str
     time: int | None
@@ -299,13 +299,13 @@ class PairExplanation(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reason why two documents are, or are not, in one cluster or entity.
 
     Attributes:
-        together: they are in one.
+        together: whether they are.
         threshold: the least similarity of a pair that the pipeline stores.
         documents: the two, in the order of the request.
-        pair: their match, or pair for review, with the evidence of records; None without one.
+        pair: their match or pair for review, for records with its evidence; None if there is none.
         reason: the first that applies, such as `chain` or `below`; None for records.
         comparison: None unless both texts are stored.
-        path: matches from one to the other; None if no path leads there.
+        path: the matches that lead from one to the other; None if there is no path.
     """
 
     together: bool
@@ -319,7 +319,7 @@ class PairExplanation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Decided(msgspec.Struct, frozen=True):
-    """A decision on two records, in the order of their ids, at its offset; `in_effect`: the ledger has it."""
+    """A decision on two records, in the order of their ids, and its offset; `in_effect`: the ledger has it."""
 
     left: str
     right: str

@@ -43,13 +43,13 @@ _LARGEST_LINE = 1 << 20
 
 
 class AsyncClient:
-    """Asks the workers of a running stream, as `Client` does, from one loop of asyncio; calls may run side by side.
+    """Asks the workers of a running stream, as `Client` does, for asyncio; calls may run concurrently in one loop.
 
     Args:
-        url: of any worker with `ask`, of `stream-lsh serve`, or of a proxy before several.
+        url: of any worker with `ask`, of `stream-lsh serve`, or of a proxy in front of several.
         pipeline: its name.
         token: one of `ask_token`; "" for none.
-        timeout: the seconds that a call may take, with its repetitions.
+        timeout: the seconds that a call may take, including its retries.
     """
 
     def __init__(self, url: str, pipeline: str, token: str = "", timeout: float = TIMEOUT_SECONDS) -> None:
@@ -71,7 +71,7 @@ class AsyncClient:
             await session.close()
 
     async def service(self) -> ServiceDescription:
-        """The worker that answers, and whether its application is complete."""
+        """A description of the worker that answers, and whether its application is complete."""
         return await self._answer(calls.service())
 
     async def similar(
@@ -110,7 +110,7 @@ class AsyncClient:
         return await self._answer(calls.document(self._pipeline, id, **page))
 
     async def cluster(self, id: str, **page: Unpack[calls.MemberPage]) -> ClusterPage:
-        """A cluster, and a page of its members, the oldest first."""
+        """A cluster, and a page of its members, oldest first."""
         return await self._answer(calls.cluster(self._pipeline, id, **page))
 
     async def clusters(self, **chosen: Unpack[calls.ClusterList]) -> Clusters:
@@ -183,7 +183,7 @@ class AsyncClient:
         return answer_of(call, response)
 
     async def _response(self, call: Call[Any]) -> Response:
-        """The response of the service; sent again if the connection was closed while it was idle."""
+        """The response of the service; the request is sent again if the service had closed an idle connection."""
         again = True
         while True:
             try:

@@ -22,27 +22,27 @@ from stream_lsh.client.exchange import Call, path_of
 from stream_lsh.errors import ConfigError
 
 Vector = Sequence[float] | str
-"""A vector as in the source: numbers, or a text for bits and for packed numbers."""
+"""A vector as in the source: numbers, or a text that contains bits or packed numbers."""
 _PIPELINES = "pipelines"
 T = TypeVar("T")
 
 
 class Page(TypedDict, total=False):
-    """A page of a list: at most `limit` rows behind `after`, which is the `next` of the page before."""
+    """A page of a list: at most `limit` rows after `after`, which is the `next` of the previous page."""
 
     limit: int
     after: str
 
 
 class MemberPage(TypedDict, total=False):
-    """A page of members: at most `limit` from number `start` on, which is the `next` of the page before."""
+    """A page of members: at most `limit` from number `start` on, which is the `next` of the previous page."""
 
     limit: int
     start: int
 
 
 class MirrorList(MemberPage, total=False):
-    """Only the pairs with this site."""
+    """Pairs of mirror sites: all, or those of one `site`."""
 
     site: str
 
@@ -54,9 +54,9 @@ class ReviewList(Page, total=False):
 
 
 class ClusterList(Page, total=False):
-    """Clusters or entities of at least `least_size` members and `least_sources` outlets, the newest not before `since`.
+    """Clusters or entities with at least `least_size` members and `least_sources` outlets, in the order of `sort`.
 
-    `text` is in the id or the headline.
+    The newest member is not older than `since`, and the id or the headline contains `text`.
     """
 
     sort: str
@@ -67,7 +67,7 @@ class ClusterList(Page, total=False):
 
 
 def service() -> Call[ServiceDescription]:
-    """The worker, and whether its application is complete."""
+    """A description of the worker, and whether its application is complete."""
     return Call("GET", path_of(), ServiceDescription)
 
 
@@ -94,9 +94,9 @@ def similar(
         source: the origin of that record.
         items: of a set.
         vector: as in the source.
-        time: event time as in the source; without one all stored documents are compared.
-        limit: the most matches, 1 to 1,000.
-        threshold: the least similarity or probability; at least, and by default, that of the pipeline.
+        time: event time, as in the source; by default, all stored documents are compared.
+        limit: the maximum number of matches, 1 to 1,000.
+        threshold: the least similarity or probability; by default, and at least, the pipeline's threshold.
         partial: partitions may be missing from the answer.
         stale: standbys, which may be behind, answer for owners that do not.
 
@@ -177,12 +177,12 @@ def _get(answer: type[T], pipeline: str, *segments: str, options: Mapping[str, A
 
 
 def events(pipeline: str, types: Sequence[str] = (), after: str = "") -> Call[None]:
-    """The stream of the changes of results.
+    """The changes of results, as a stream.
 
     Args:
         pipeline: its name.
         types: of the events, such as `matches`; all by default.
-        after: the id of the event behind which the stream begins; now by default.
+        after: the id of an event; the stream begins after it, by default now.
     """
     headers = {"Accept": "text/event-stream", **({"Last-Event-ID": after} if after else {})}
     path = path_of(_PIPELINES, pipeline, "events", types=",".join(types) or None)
@@ -193,4 +193,4 @@ def _json(value: Any) -> bytes:
     try:
         return msgspec.json.encode(value)
     except (TypeError, ValueError, UnicodeEncodeError) as error:
-        raise ConfigError(f"got a value that JSON cannot have ({error}), expected texts and numbers") from None
+        raise ConfigError(f"got a value that JSON cannot represent ({error}), expected texts and numbers") from None

@@ -12,7 +12,7 @@ class Event(msgspec.Struct, frozen=True):
 
     Attributes:
         type: the public topic, such as `matches`.
-        key: of the message: for pairs two ids as JSON, else an id.
+        key: of the message: two ids as JSON for a pair, otherwise an id.
         value: the new value; None if the previous one is withdrawn.
         headers: of the message, such as the reason of a withdrawal.
         id: the place in the stream from which `events(after=...)` continues; it may repeat some events.
@@ -32,10 +32,10 @@ class _Data(msgspec.Struct, frozen=True):
 
 
 class EventReader:
-    """Collects the lines of a stream to events.
+    """Assembles the lines of a stream into events.
 
     Args:
-        last_id: the place at which the stream begins.
+        last_id: the place where the stream begins.
 
     Example:
         >>> reader = EventReader()
@@ -49,11 +49,11 @@ class EventReader:
         self._type, self._data = "", list[bytes]()
 
     def restart(self) -> None:
-        """Begin with another connection, behind the last id."""
+        """Begin a new connection after the last id."""
         self.begun, self._type, self._data = True, "", []
 
     def line(self, line: bytes) -> Event | None:
-        """The event that ends with a line, given without its end; None while it has not ended, and for comments.
+        """The event that ends with a line, passed without its line break; None for comments and until an event ends.
 
         Raises:
             InvariantError: the data have another form.
@@ -78,5 +78,5 @@ class EventReader:
         try:
             found = msgspec.json.decode(data, type=_Data)
         except msgspec.MsgspecError as error:
-            raise InvariantError(f"got an event of another form ({error}), expected key, value and headers") from None
+            raise InvariantError(f"got a malformed event ({error}), expected key, value and headers") from None
         return Event(kind, found.key, found.value, found.headers, self.last_id)

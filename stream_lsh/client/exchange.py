@@ -1,6 +1,7 @@
-"""Requests and responses as values, without input and output: what both clients share.
+"""Requests and responses as values, without input and output, for both clients.
 
-A response with `Retry-After` is asked for again, at most `RETRIES` times and within the time of the call.
+After a response with `Retry-After`, a client repeats the request, at most `RETRIES` times and within the time of the
+call.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,7 @@ T = TypeVar("T")
 RETRIES = 2
 TIMEOUT_SECONDS = 10.0
 EVENTS_SILENCE_SECONDS = 45.0
-"""Three comments of a stream of events; after a longer silence the connection is lost."""
+"""The time of three comments of a stream of events; after a longer silence, the connection counts as lost."""
 RECONNECT_SECONDS = 1.0
 VERSION_PATH = "/v1"
 _PREFIX = "urn:stream-lsh:problem:"
@@ -40,7 +41,7 @@ class Call(Generic[T]):
         path: below the URL of the service, percent-encoded, with its query.
         answer: the type of the value.
         body: JSON; None for none.
-        headers: beside those of every request.
+        headers: in addition to those of every request.
     """
 
     method: str
@@ -60,7 +61,7 @@ class Response(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The address of a worker, or of a proxy before several.
+    """The address of a worker, or of a proxy in front of several.
 
     Attributes:
         url: without a slash at its end, and without the path of the version.
@@ -91,7 +92,7 @@ def service_at(url: str, token: str = "") -> Service:
     """The service at a URL.
 
     Raises:
-        ConfigError: the URL or the token has another form.
+        ConfigError: the URL or the token is malformed.
 
     Example:
         >>> service_at("http://10.0.0.1:6067/v1/").url, service_at("https://queries.example/news").base
@@ -106,7 +107,7 @@ def service_at(url: str, token: str = "") -> Service:
     if not valid or parts.query or parts.fragment or not url.isascii() or not url.isprintable():
         raise ConfigError(f"url: got {url!a:.80}, expected the address of a worker, such as http://127.0.0.1:6067")
     if not token.isascii() or not token.isprintable() or " " in token:
-        raise ConfigError("token: got characters that no token has (not shown), expected that of the worker")
+        raise ConfigError("token: got characters that no token contains (not shown), expected the worker's token")
     base = parts.path.rstrip("/").removesuffix(VERSION_PATH)
     return Service(
         f"{parts.scheme}://{parts.netloc}{base}", parts.scheme == "https", str(parts.hostname), port, base, token
@@ -126,7 +127,7 @@ def path_of(*segments: str, **query: Any) -> str:
 
 
 def wait_seconds(response: Response) -> float | None:
-    """The time after which the service asks to be asked again; None for any other response."""
+    """The time after which the service accepts a retry; None if the response does not invite one."""
     after = response.headers.get("retry-after", "")
     if response.status not in (429, 503) or not (after.isascii() and after.isdecimal() and len(after) < 6):
         return None
@@ -137,11 +138,11 @@ def answer_of(call: Call[T], response: Response) -> T:
     """The value of a response.
 
     Raises:
-        ConfigError: the service refuses the request -> mend the URL, the token, the pipeline or an argument.
-        UnusableDocument: the value cannot be compared -> leave it out.
+        ConfigError: the service rejects the request -> correct the URL, the token, the pipeline or an argument.
+        UnusableDocument: the value cannot be compared -> skip it.
         UnknownId: there is no such document, cluster or entity.
-        NotAvailable: no answer for now -> ask again later.
-        InvariantError: the worker failed, or answered in another form.
+        NotAvailable: no answer for now -> try again later.
+        InvariantError: the worker failed, or its answer is malformed.
     """
     if not 200 <= response.status < 300:
         raise error_of(call, response)
@@ -149,8 +150,8 @@ def answer_of(call: Call[T], response: Response) -> T:
         return msgspec.json.decode(response.body, type=call.answer)
     except msgspec.MsgspecError as error:
         raise InvariantError(
-            f"{call.method} {call.path}: got an answer of another form ({error}), expected that of docs/openapi.yaml: "
-            "is this the address of a query API, of this version?"
+            f"{call.method} {call.path}: got a malformed answer ({error}), expected the form in docs/openapi.yaml: is "
+            "this the address of a query API of this version?"
         ) from None
 
 
@@ -164,23 +165,23 @@ class _Problem(msgspec.Struct, frozen=True):
 
 _REFUSED = {
     "malformed": "is the argument valid for this pipeline?",
-    "unauthorised": "is the token one of those of the worker (`ask_token`)?",
-    "unknown-path": "does the URL lead to a query API, of this version?",
-    "unknown-pipeline": "is the name that of a `[[pipeline]]`?",
+    "unauthorised": "is the token in `ask_token` of the worker?",
+    "unknown-path": "does the URL lead to a query API of this version?",
+    "unknown-pipeline": "does the configuration of the worker have this `[[pipeline]]`?",
     "wrong-method": "does a proxy change requests?",
-    "wrong-kind": "does this pipeline have another kind of data?",
+    "wrong-kind": "does this pipeline have a different kind of data?",
     "wrong-type": "does a proxy change requests?",
 }
 """The problems of a wrong request, each with its likely cause."""
 _LATER = {
-    "busy": "more queries run than `ask_concurrency` allows",
-    "not-now": "workers are down, or recover",
+    "busy": "`ask_concurrency` limits the queries at a time",
+    "not-now": "workers are down or recovering",
     "too-late": "the worker is slow; `ask_timeout` limits its time",
 }
 
 
 def error_of(call: Call[Any], response: Response) -> StreamLSHError:
-    """The error of a response that is no answer."""
+    """The error for a response that is not an answer."""
     try:
         problem = msgspec.json.decode(response.body, type=_Problem)
     except msgspec.MsgspecError:
@@ -189,7 +190,7 @@ def error_of(call: Call[Any], response: Response) -> StreamLSHError:
     if name in _REFUSED:
         return ConfigError(f"{where}: {problem.detail}: {_REFUSED[name]}")
     if name in _LATER:
-        return NotAvailable(f"{where}: {problem.detail}: {_LATER[name]}; ask again later", problem.missing)
+        return NotAvailable(f"{where}: {problem.detail}: {_LATER[name]}; try again later", problem.missing)
     if name in ("unknown-id", "closed"):
         return UnknownId(f"{where}: {problem.detail}", problem.into or "")
     if name in ("unusable", "too-large"):
@@ -198,18 +199,18 @@ def error_of(call: Call[Any], response: Response) -> StreamLSHError:
 
 
 def _foreign(call: Call[Any], response: Response) -> StreamLSHError:
-    """The error of a response that is not from a worker."""
+    """The error for a response that is not from a worker."""
     text = response.body[:_SHOWN].decode("utf-8", "replace")
     message = (
-        f"{call.method} {call.path}: got status {response.status} with {text!a:.{_SHOWN}}, expected an answer of a "
-        "worker: does a proxy answer in its place?"
+        f"{call.method} {call.path}: got status {response.status} with {text!a:.{_SHOWN}}, expected an answer from a "
+        "worker: does a proxy answer instead?"
     )
     return NotAvailable(message) if response.status >= 500 or response.status == 429 else ConfigError(message)
 
 
 def unreachable(service: Service, error: BaseException) -> NotAvailable:
-    """The error of a connection that fails."""
+    """The error for a connection that fails."""
     reason = str(error) or type(error).__name__
     return NotAvailable(
-        f"{service.url}: got no answer ({reason}), expected one: does the worker run, with `ask` as its address?"
+        f"{service.url}: got no answer ({reason}), expected one: is the worker running, with this address as `ask`?"
     )

@@ -43,16 +43,17 @@ _CLOSED = (http.client.BadStatusLine, ConnectionResetError, BrokenPipeError)
 
 
 class Client:
-    """Asks the workers of a running stream; keeps its connection, and is for one thread at a time.
+    """Asks the workers of a running stream.  It keeps its connection open; use one client per thread.
 
-    All methods raise ConfigError for a refused request, UnusableDocument for a value that cannot be compared, UnknownId
-    and NotAvailable.  A request that the service cannot answer now is sent again, at most twice.
+    All methods raise ConfigError for a rejected request, UnusableDocument for a value that cannot be compared,
+    UnknownId for an id that does not exist, and NotAvailable.  If the service cannot answer now, the client tries
+    again, at most twice.
 
     Args:
-        url: of any worker with `ask`, of `stream-lsh serve`, or of a proxy before several.
+        url: of any worker with `ask`, of `stream-lsh serve`, or of a proxy in front of several.
         pipeline: its name.
         token: one of `ask_token`; "" for none.
-        timeout: the seconds that a call may take, with its repetitions.
+        timeout: the seconds that a call may take, including its retries.
     """
 
     def __init__(self, url: str, pipeline: str, token: str = "", timeout: float = TIMEOUT_SECONDS) -> None:
@@ -74,7 +75,7 @@ class Client:
             connection.close()
 
     def service(self) -> ServiceDescription:
-        """The worker that answers, and whether its application is complete."""
+        """A description of the worker that answers, and whether its application is complete."""
         return self._answer(calls.service())
 
     def similar(
@@ -113,7 +114,7 @@ class Client:
         return self._answer(calls.document(self._pipeline, id, **page))
 
     def cluster(self, id: str, **page: Unpack[calls.MemberPage]) -> ClusterPage:
-        """A cluster, and a page of its members, the oldest first."""
+        """A cluster, and a page of its members, oldest first."""
         return self._answer(calls.cluster(self._pipeline, id, **page))
 
     def clusters(self, **chosen: Unpack[calls.ClusterList]) -> Clusters:
@@ -145,11 +146,11 @@ class Client:
         return self._answer(calls.decide(self._pipeline, left, right, decision, **notes))
 
     def events(self, types: Sequence[str] = (), after: str = "") -> Iterator[Event]:
-        """The changes of results, without end; continues after a lost connection, and may then repeat some events.
+        """The changes of results, without end.  After a lost connection, the client reconnects; some events may repeat.
 
         Args:
             types: of the events, such as `matches`; all by default.
-            after: the id of an event behind which the stream begins; now by default.
+            after: the id of an event; the stream begins after it, by default now.
 
         Raises:
             NotAvailable: the service cannot be reached.
@@ -190,7 +191,7 @@ class Client:
         return answer_of(call, response)
 
     def _response(self, call: Call[T], deadline: float) -> Response:
-        """The response of the service; sent again if the connection was closed while it was idle."""
+        """The response of the service; the request is sent again if the service had closed an idle connection."""
         while True:
             seconds, kept = deadline - time.monotonic(), self._connection is not None
             if seconds <= 0:
@@ -226,7 +227,7 @@ class Client:
 
 def _open(connection: http.client.HTTPConnection) -> None:
     connection.connect()
-    # Head and body are two packets: without this the second one waits for the acknowledgement of the first.
+    # Head and body are two packets: without this, the second waits until the first is acknowledged.
     connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 

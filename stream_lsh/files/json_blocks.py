@@ -259,4 +259,4 @@ def missing_field(error: InputError, line: bytes, fields: Mapping[str, tuple[str
     if not isinstance(value, dict) or field_name in value:
         return error
     present = ", ".join(map(repr, list(value)[:_SHOWN]))
-    return MalformedMessage(error.reason, f"got no field {field_name!r}, there are {present or 'none'}: set {option}")
+    return MalformedMessage(error.reason, f"got no field {field_name!r}, found {present or 'none'}: set {option}")

@@ -254,9 +254,7 @@ def check_columns(path: str, header: Sequence[str], wanted: Mapping[str, str]) -
     """
     present = ", ".join(map(repr, header[:20]))
     problems = [
-        f"{path}: got no column {name!r}, there are {present}: set {wanted[name]}"
-        for name in wanted
-        if name not in header
+        f"{path}: got no column {name!r}, found {present}: set {wanted[name]}" for name in wanted if name not in header
     ]
     if problems:
         raise ConfigError(problems)

@@ -14,7 +14,7 @@ SESSION_S = 12 * 3_600
 
 
 class Sessions:
-    """Sessions of readers who know the token; a cookie has the end of its session and a proof of the token.
+    """Sessions of readers who know the token; a cookie contains the end of its session and a proof of the token.
 
     Args:
         tokens: of the query API; empty if readers need not sign in.
@@ -25,7 +25,7 @@ class Sessions:
 
     @property
     def required(self) -> bool:
-        """Whether readers have to sign in."""
+        """Whether readers must sign in."""
         return bool(self._tokens)
 
     def begin(self, token: str) -> str | None:
@@ -51,7 +51,7 @@ def _proof(token: bytes, end: str) -> str:
 
 
 def is_own_host(host: str, listens_at: str) -> bool:
-    """Whether a request to a loopback address names it; another name may be one that an attacker made resolve to it.
+    """Whether a request names the loopback address; an attacker can make any other name resolve to it.
 
     Args:
         host: of the request, with or without a port.
@@ -67,7 +67,7 @@ def is_own_host(host: str, listens_at: str) -> bool:
 
 
 def is_own_origin(headers: Mapping[str, str]) -> bool:
-    """Whether a request that changes something, or carries a text, comes from one of the own pages.
+    """Whether a request that changes something or carries a text comes from these pages, not from another site.
 
     Example:
         >>> is_own_origin({"Host": "a:1", "Origin": "http://a:1"}), is_own_origin({"Host": "a:1", "Origin": "http://b"})

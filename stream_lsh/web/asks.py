@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 NO_CONNECTION = "no-connection"
-"""The problem of an answer that no worker gave."""
+"""The name of the problem if no worker answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,14 @@ class Ask:
         return f"{path}?{urlencode(self.query)}" if self.query else path
 
     def command(self, url: str) -> str:
-        """The request as a command of a shell.
+        """The request as a shell command.
 
         Args:
             url: of the query API, with the version.
         """
         parts = ["curl", shlex.quote(url + self.path)]
         if self.body is not None:
-            import json  # noqa: PLC0415 - of few pages
+            import json  # noqa: PLC0415 - few pages need it
 
             parts += ["--json", shlex.quote(json.dumps(self.body))]
         return " ".join(parts)
@@ -86,7 +86,7 @@ class Answer:
 
 
 def unanswered(detail: str) -> Answer:
-    """The answer in place of one that no worker gave."""
+    """The answer if no worker answered."""
     title = "No worker answers"
     return Answer(
         503, {"type": f"urn:stream-lsh:problem:{NO_CONNECTION}", "title": title, "status": 503, "detail": detail}

@@ -19,7 +19,7 @@ def link(page: str, pipeline: str = "", **query: object) -> str:
 
 
 def outside(address: object) -> str:
-    """An address of others if a link may lead to it: absolute, of http or https; otherwise "".
+    """An untrusted address if a link may lead to it: absolute, with http or https; otherwise "".
 
     Example:
         >>> outside("https://wire.example/1"), outside("javascript:alert(1)"), outside(None)

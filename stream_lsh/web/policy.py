@@ -1,4 +1,4 @@
-"""The headers of every answer: nothing but own files, no frames, no referrer, and no HTML from texts in scripts."""
+"""The headers of every answer: only own files, no frames, no referrer, and no HTML from text in scripts."""
 
 from collections.abc import Mapping
 
@@ -24,6 +24,6 @@ HEADERS: Mapping[str, str] = {
 }
 
 NOT_STORED = "no-store"
-"""`Cache-Control` of pages: they have texts that only a reader who has signed in may see."""
+"""`Cache-Control` of pages: they contain texts that only signed-in readers may see."""
 KEPT = "private, max-age=31536000, immutable"
 """`Cache-Control` of files whose address changes with their contents."""

@@ -1,4 +1,4 @@
-"""Pages as HTML: Jinja templates with filters for texts of others."""
+"""Pages as HTML: Jinja templates with filters for untrusted texts."""
 
 import functools
 from collections.abc import Callable
@@ -24,13 +24,13 @@ def render(page: Page, frame: Frame) -> str:
     template = environment().get_template(f"{page.template}.html")
     pipeline = next((one for one in frame.pipelines if one.name == frame.pipeline), None)
     html: str = template.render(page=page, frame=frame, sections=sections_of(pipeline), home=home, **page.values)
-    # Half surrogates cannot be sent; templates replace those of texts, and this one those of attributes.
+    # Half surrogates cannot be sent; templates replace those in texts, and this line those in attributes.
     return html.encode("utf-8", "replace").decode()
 
 
 @functools.cache
 def environment() -> Any:
-    """The templates, which fail on a variable that they do not have; all values are escaped."""
+    """The templates, which fail on undefined variables and escape all values."""
     jinja2 = _library()
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
@@ -46,11 +46,11 @@ def environment() -> Any:
 
 def _filters(markup: Any) -> dict[str, Callable[..., Any]]:
     def foreign(text: object, most: int = texts.SHORT) -> Any:
-        """A text of others on one line, with a writing direction of its own."""
+        """An untrusted text on one line, with its own writing direction."""
         return markup("<bdi>{}</bdi>").format(texts.one_line(text, most))
 
     def moment(ms: float) -> Any:
-        """A time in UTC, which a script replaces by local time."""
+        """A time in UTC, which a script replaces with local time."""
         return markup('<time datetime="{}">{}</time>').format(texts.moment(ms), texts.shown_moment(ms))
 
     return {

@@ -20,9 +20,9 @@ class PipelinePage(NamedTuple):
     """A page of a pipeline.
 
     Attributes:
-        ask: the request, by the pipeline and the parameters; None if there is nothing to ask for yet.
-        page: the contents, by the pipeline, the parameters, and the answer to the request.
-        shows_problems: whether the contents include a problem in place of the answer, and none before a request.
+        ask: the request for a pipeline and the parameters; None if there is nothing to ask for yet.
+        page: the contents for the pipeline, the parameters and the answer to the request.
+        shows_problems: whether the page itself shows a problem instead of the answer, and works without a request.
     """
 
     ask: Callable[[PipelineName, Query], Ask | None]
@@ -40,12 +40,14 @@ PIPELINE_PAGES: Mapping[str, PipelinePage] = {
 """The pages of a pipeline by name, which is the end of their path."""
 
 
-_UNKNOWN = Answer(404, {"type": "urn:stream-lsh:problem:unknown-pipeline", "detail": "the menu has all pipelines"})
-_NOTHING_ASKED = Answer(400, {"type": "urn:stream-lsh:problem:malformed", "detail": "got nothing that can be read"})
+_UNKNOWN = Answer(404, {"type": "urn:stream-lsh:problem:unknown-pipeline", "detail": "the menu lists all pipelines"})
+_NOTHING_ASKED = Answer(
+    400, {"type": "urn:stream-lsh:problem:malformed", "detail": "got neither an id nor a value that can be read"}
+)
 
 
 class Found(NamedTuple):
-    """The page of a path, and its pipeline; "" for pages of the whole application."""
+    """The page of a path and its pipeline, which is "" for pages of the whole application."""
 
     name: str
     pipeline: str
@@ -79,7 +81,7 @@ class Reader:
         self._known_until = 0.0
 
     async def page(self, found: Found, query: Query) -> Page:
-        """The page, or the one of the problem in its place."""
+        """The page, or the page of the problem in its place."""
         if not found.pipeline:
             return overview.overview(self._source.urls, await self._source.ask_each(overview.ASK))
         pipeline = await self._pipeline(found)

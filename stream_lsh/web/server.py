@@ -33,7 +33,7 @@ class PageServer:
     Args:
         source: the answers of the query API.
         address: host and port.
-        tokens: readers sign in with one of these; empty if only programs of the same machine reach the address.
+        tokens: readers sign in with one of these; empty if only this machine can reach the address.
     """
 
     def __init__(self, source: Source, address: tuple[str, int], tokens: tuple[str, ...] = ()) -> None:
@@ -75,7 +75,7 @@ class PageServer:
             response = _plain(413, f"got a larger request, expected at most {_MOST_BODY} bytes")
         except Exception:
             _log.exception("a page failed: %s %s", request.method, request.rel_url.raw_path)
-            response = _plain(500, "This page failed; the log of the process has the reason.")
+            response = _plain(500, "This page failed; see the log of the process for the reason.")
         response.headers.setdefault("Cache-Control", NOT_STORED)
         response.headers.update(HEADERS)
         return response
@@ -96,13 +96,13 @@ class PageServer:
         return await self._page(request, path)
 
     def _refused(self, request: Any) -> web.Response | None:
-        """The answer to a request that the pages of others may have sent; None if it may pass."""
+        """The answer to a request that another site may have sent; None if it may pass."""
         if request.method not in ("GET", "HEAD", "POST"):
             return _plain(405, "expected GET or POST")
         if not self._sessions.required and not is_own_host(request.host, self._address[0]):
-            return _plain(400, "got another Host, expected the address of this machine")
+            return _plain(400, "got another Host, expected a loopback address or the address of these pages")
         if request.method == "POST" and not is_own_origin(request.headers):
-            return _plain(403, "got a form of another site")
+            return _plain(403, "got a form from another site, expected one of these pages")
         return None
 
     async def _page(self, request: Any, path: str) -> web.Response:
@@ -178,7 +178,7 @@ async def _parameters(request: Any) -> Mapping[str, str]:
 
 
 def _own_path(path: str) -> str:
-    """A path of these pages, and nothing that a browser reads as another site."""
+    """A path of these pages; "/" for anything that a browser reads as another site."""
     return path if path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() else "/"
 
 

@@ -26,7 +26,7 @@ class Source(Protocol):
 
     @property
     def silent_since(self) -> float | None:
-        """When workers stopped to answer, in seconds since 1970; None while one answers."""
+        """When the workers stopped answering, in seconds since 1970; None while one answers."""
 
     async def ask(self, ask: Ask) -> Answer:
         """The answer of any worker."""
@@ -44,7 +44,7 @@ class HttpSource:
 
     Attributes:
         urls: the same, with the version.
-        silent_since: when workers stopped to answer, in seconds since 1970; None while one answers.
+        silent_since: when the workers stopped answering, in seconds since 1970; None while one answers.
     """
 
     def __init__(self, urls: Sequence[str], token: str | None = None) -> None:
@@ -55,7 +55,7 @@ class HttpSource:
         self._session: aiohttp.ClientSession | None = None
 
     async def ask(self, ask: Ask) -> Answer:
-        """The answer of the worker that answered last, or of another one if it does not answer or is not ready."""
+        """The answer of the worker that answered last, or of the next one that answers and is ready."""
         last = unanswered("no worker was asked")
         for step in range(len(self.urls)):
             at = (self._first + step) % len(self.urls)

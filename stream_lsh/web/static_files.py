@@ -1,6 +1,6 @@
-"""The files that pages refer to: style, script, icon, and libraries of others.
+"""The files that pages refer to: style, script, icon and third-party libraries.
 
-Each address has the digest of its file, so a browser keeps the file until another version has another address.
+Each address contains the digest of its file, so a browser caches the file until a new version gets a new address.
 """
 
 import functools

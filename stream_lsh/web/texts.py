@@ -1,4 +1,4 @@
-"""Values as text on pages: texts of others, numbers, times, sizes."""
+"""Values as text on pages: untrusted texts, numbers, times, sizes."""
 
 import unicodedata
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ SHORT, LONG = 120, 64 << 10
 
 
 def one_line(text: object, most: int = SHORT) -> str:
-    r"""A text of others as one line: without effects on its surroundings, and cut.
+    r"""An untrusted text as one line: without effects on its surroundings, and truncated.
 
     Example:
         >>> one_line("a\nb" + chr(0x202E)), one_line("abcdef", 4), len(one_line("e" + chr(0x301) * 500))
@@ -25,7 +25,7 @@ def one_line(text: object, most: int = SHORT) -> str:
 
 
 def whole_text(text: str, most: int = LONG) -> str:
-    """A text of others with its lines, cut."""
+    """An untrusted text with its lines, truncated."""
     shown = _few_marks(text[:most].replace("\r\n", "\n")).translate(CONTROLS_IN_TEXT)
     return shown if len(text) <= most else f"{shown}…"
 
@@ -84,7 +84,7 @@ def similarity(value: float) -> str:
 
 
 def moment(ms: float) -> str:
-    """A time in UTC, for `datetime` of an element; beyond the years of the calendar a number.
+    """A time in UTC, for the attribute `datetime`; a number if it is beyond the years of the calendar.
 
     Example:
         >>> moment(1_700_000_000_000), moment(10**18)
@@ -97,7 +97,7 @@ def moment(ms: float) -> str:
 
 
 def shown_moment(ms: float) -> str:
-    """A time in UTC, to be read.
+    """A time in UTC, for readers.
 
     Example:
         >>> shown_moment(1_700_000_000_000)
@@ -138,7 +138,7 @@ def span(ms: float) -> str:
 
 
 def numbers(values: list[int]) -> str:
-    """Numbers of partitions with ranges.
+    """Numbers of partitions as ranges.
 
     Example:
         >>> numbers([0, 1, 2, 5]), numbers([])

@@ -78,7 +78,7 @@ async def test_the_command_prints_matches_and_its_exit_code_shows_the_fault(tmp_
         assert (await query(*at, "docs"))[0] == 2
     code, _, err = await query(str(article), *at, "docs")
     assert code == 1
-    assert "does the worker run" in err
+    assert "is the worker running" in err
 
 
 @in_loop

@@ -17,7 +17,8 @@ examples:
   stream-lsh decide crm-17 crm-40 different --by ben --url http://127.0.0.1:6067 --pipeline customers
   stream-lsh decide crm-17 crm-40 undo --url http://127.0.0.1:6067 --pipeline customers
 
-same: one entity; different: never in one entity, whatever other records connect them; undo: the scores decide again.
+same: the two are one entity.  different: they are never in one entity, even if other records connect them.
+undo: withdraw the latest decision, so the scores decide again.
 The worker needs the key `ask` in [worker].  The command waits up to two seconds until the decision is in effect.
 Exit code 1: no worker can answer now; 2: a wrong option, URL, token or pipeline.
 """
@@ -29,7 +30,7 @@ def run(arguments: Sequence[str]) -> int:
     notes = {name: text for name, text in (("by", options.by), ("note", options.note)) if text is not None}
     with client_of(options) as client, closing(Screen()) as screen:
         decided = client.decide(options.one, options.other, DECISIONS[options.decision], wait=_WAIT_SECONDS, **notes)
-        effect = "in effect" if decided.in_effect else "stored, in effect soon"
+        effect = "in effect" if decided.in_effect else "stored, takes effect soon"
         screen.line(plain(f"{decided.left} ~ {decided.right}: {options.decision}, {effect}"))
         screen.finish()
     return 0
@@ -44,9 +45,9 @@ def make_parser() -> Parser:
         first=("url", "pipeline", "by", "note"),
     )
     add = parser.add_argument
-    add("one", metavar="A", help="id of a record")
-    add("other", metavar="B", help="id of another one")
-    add("decision", choices=[*DECISIONS], help="the decision, or undo for an earlier one")
+    add("one", metavar="A", help="the id of a record")
+    add("other", metavar="B", help="the id of the other record")
+    add("decision", choices=[*DECISIONS], help="the decision; undo withdraws the latest one")
     add_query_api(parser)
     add("--by", metavar="NAME", help="the author of the decision, stored with it")
     add("--note", metavar="TEXT", help="the reason, stored with it")

@@ -1,12 +1,12 @@
-"""`stream-lsh dedup`: near-duplicates in files, without a broker; the same core, so the same pairs and groups.
+"""`stream-lsh dedup`: near-duplicates in files, without a broker.  The core is the same, so pairs and groups are too.
 
     this process    batches of 200 ─▶ index, verify, settle ─▶ write
     a reader        inflate, parse                                      with --jobs 2 and more
     signers         sign                                                jobs - 1 of them
 
-The reader is forked before the libraries are loaded and reads meanwhile; the signers are forked right after.  While
+The reader is forked before the libraries are loaded, and reads meanwhile; the signers are forked right after.  While
 all signers are busy, this process signs a batch itself instead of waiting.  Batches are cut and settled in the order of
-the documents, whichever process signed them: the result does not depend on the number of jobs.
+the documents, whichever process signed them, so the result does not depend on the number of jobs.
 """
 
 import gc
@@ -46,9 +46,9 @@ _EPILOG = """\
 inputs:
   JSON lines   {"id": ..., "text": ..., "time": ...}; time is optional: ISO 8601, RFC 2822, or a number since 1970
   CSV, TSV     a header with the columns id, text and, if there is one, time
-  Parquet      such columns; needs the extra parquet
-  text, HTML   a file whose name ends in .txt, .md, .html or such is one document, its path the id
-  folder       every file below it is a document, its relative path the id
+  Parquet      the same columns; needs the extra parquet
+  text, HTML   a file with an extension such as .txt, .md or .html is one document; its path is the id
+  folder       every file below it is a document; its relative path is the id
   Files other than Parquet may be compressed with gzip or zstd; - is standard input (JSON lines, or the format of
   --format).
   A later document replaces an earlier one with the same id.
@@ -56,9 +56,9 @@ inputs:
 outputs:
   a match      {"pipeline","left","right","similarity","measure","shared","union",...}; similarity is exact
   a cluster    {"cluster","members":[...]}, newest first; matches connect its members
-  documents    with --keep and --assign: the rows of the input, in their order, with all their columns; as JSON lines,
-               CSV, TSV or Parquet, by the ending of the file; without rejected rows
-  an answer    {"pipeline","query","id","similarity","measure","shared","union"}, with --query
+  documents    with --keep or --assign: the rows of the input, in their order, with all their columns and without
+               rejected rows; JSON lines, CSV, TSV or Parquet, depending on the file extension
+  an answer    with --query: {"pipeline","query","id","similarity","measure","shared","union"}
 
 examples:
   stream-lsh dedup articles.jsonl.gz > matches.jsonl
@@ -79,19 +79,21 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def name_outputs(options: Namespace) -> None:
-    """Set which file gets the main result: the rows that are kept, with `--keep`, and otherwise the matches.
+    """Set the file for the main result: the kept rows with `--keep`, otherwise the matches.
 
     Raises:
-        ConfigError: options that contradict each other.
+        ConfigError: options contradict each other.
     """
     problems = []
     if options.query:
         given = {"--keep": options.keep, "--assign": options.assign}
-        problems = [f"{name}: needs all pairs, expected no --query" for name, value in given.items() if value]
+        problems = [
+            f"{name}: needs all pairs, so it cannot be used with --query" for name, value in given.items() if value
+        ]
     if options.keep:
         options.kept = options.output or STDOUT
     elif options.output is not None and options.matches is not None:
-        problems.append("--matches, --output: both name the file of the matches without --keep, expected one of them")
+        problems.append("--matches, --output: without --keep both name the file for the matches, expected one of them")
     else:
         options.matches = options.matches or options.output or STDOUT
     if problems:
@@ -137,7 +139,7 @@ def make_parser() -> Parser:
     """The options of the command."""
     parser = Parser(
         "dedup",
-        "Find all pairs of near-duplicate documents, with their exact similarity, and the clusters they form.",
+        "Find all pairs of near-duplicate documents with their exact similarity, and the clusters that they form.",
         _EPILOG,
         first=("threshold", "preset", "query", "output", "keep", "assign", "clusters"),
     )
@@ -161,11 +163,11 @@ def _add_outputs(parser: Parser) -> None:
         "--keep",
         type=_keep,
         metavar="RULE",
-        help="write the input without its copies: of each cluster, keep the first, last, longest or shortest document, "
-        "or the one with the greatest number in a column (column:NAME)",
+        help="write the input without its copies: from each cluster, keep the first, last, longest or shortest "
+        "document, or the one with the greatest number in a column (column:NAME)",
     )
-    add("--assign", metavar="OUT", help="file for the input with a column `cluster`")
-    add("--matches", metavar="OUT", help="file for the matches (default without --keep: that of --output)")
+    add("--assign", metavar="OUT", help="file for the input with an additional column `cluster`")
+    add("--matches", metavar="OUT", help="file for the matches (default: without --keep, the file of --output)")
     add("--clusters", metavar="OUT", help="file for the clusters")
     add_rejects(add)
 
@@ -184,7 +186,7 @@ def outputs_of(options: Namespace) -> list[str | None]:
 def _check_twice(inputs: Sequence[Input]) -> None:
     """Check that inputs can be read twice; raises ConfigError for pipes."""
     problems = [
-        f"{file.path}: is a pipe, which --keep and --assign cannot read twice: save it to a file first"
+        f"{file.path}: got a pipe, expected a file, because --keep and --assign read the input twice: save it first"
         for file in inputs
         if file.path == STDIN or not (os.path.isfile(file.path) or os.path.isdir(file.path))
     ]

@@ -1,4 +1,4 @@
-"""`stream-lsh query`: similar documents of a running stream, a document by its id, or the reason of a pair."""
+"""`stream-lsh query`: similar documents in a running stream, a document by its id, or the explanation of a pair."""
 
 import sys
 from argparse import Namespace
@@ -27,9 +27,10 @@ examples:
   stream-lsh query --pair herald-7 wire-1 --url http://127.0.0.1:6067 --pipeline news
 
 The worker needs the key `ask` in [worker].  The query stores nothing.
-With --value, the file has JSON: the fields of a record, the items of a set, or a vector.
-A line per match: similarity (of records the probability, of vectors the distance as well) and id, the best first.
-Exit code 1: no worker can answer now, or there is no such id; 2: a wrong option, URL, token or pipeline.
+With --value, the file contains JSON: the fields of a record, the items of a set, or a vector.
+The output has a line for each match, best first: its similarity (for records the probability) and its id, and for
+vectors the distance.
+Exit code 1: no worker can answer now, or the id does not exist; 2: a wrong option, URL, token or pipeline.
 """
 
 
@@ -37,7 +38,7 @@ def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     options = make_parser().parse(arguments)
     if sum(given is not None for given in (options.file, options.id, options.pair)) != 1:
-        raise ConfigError("expected either a file, - for standard input, or --id, or --pair")
+        raise ConfigError("expected one of: a file (- for standard input), --id, --pair")
     import msgspec  # noqa: PLC0415 - loads longer than `--help` takes
 
     with client_of(options) as client, closing(Screen()) as screen:
@@ -65,7 +66,7 @@ def make_parser() -> Parser:
     """The options of the command."""
     parser = Parser(
         "query",
-        "Ask a running stream for documents that are similar to a file, for a document, or for the reason of a pair.",
+        "Ask a running stream for documents similar to a file, for one document, or for the explanation of a pair.",
         _EPILOG,
         first=("url", "pipeline", "id", "pair", "json"),
     )
@@ -75,9 +76,9 @@ def make_parser() -> Parser:
     add("--id", metavar="ID", help="instead of a file: the document with this id, its cluster and its matches")
     add("--pair", nargs=2, metavar=("A", "B"), help="instead of a file: why these two are, or are not, in one cluster")
     add("--value", choices=VALUES, default=VALUES[0], help="the kind of data in the file (default %(default)s)")
-    add("--limit", type=int, default=20, metavar="N", help="the most matches (default %(default)s)")
-    add("--threshold", type=float, metavar="S", help="the least similarity; at least that of the pipeline")
-    add("--json", action="store_true", help="one JSON object: the answer of the worker")
+    add("--limit", type=int, default=20, metavar="N", help="the maximum number of matches (default %(default)s)")
+    add("--threshold", type=float, metavar="S", help="the least similarity; not below the threshold of the pipeline")
+    add("--json", action="store_true", help="print the answer of the worker as one JSON object")
     return parser
 
 
@@ -86,7 +87,7 @@ def _value(options: Namespace) -> Any:
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        raise UnusableDocument("text", f"{options.file}: got other bytes, expected UTF-8") from None
+        raise UnusableDocument("text", f"{options.file}: got bytes that are not UTF-8, expected a text") from None
     if options.value == VALUES[0]:
         return text
     import msgspec  # noqa: PLC0415 - loads longer than `--help` takes
@@ -94,7 +95,9 @@ def _value(options: Namespace) -> Any:
     try:
         return msgspec.json.decode(data)
     except msgspec.MsgspecError as error:
-        raise UnusableDocument("json", f"{options.file}: got no JSON ({error}), expected {options.value}") from None
+        raise UnusableDocument(
+            "json", f"{options.file}: got invalid JSON ({error}), expected a value for --value {options.value}"
+        ) from None
 
 
 def _line(match: "Match") -> str:

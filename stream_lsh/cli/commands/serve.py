@@ -11,8 +11,8 @@ examples:
   stream-lsh serve --config news.toml
   STREAM_LSH__WORKER__ASK=127.0.0.1:6080 stream-lsh serve --config news.toml
 
-It serves the routes of a worker's query API at the address `ask` of [worker].  It answers from its own copy of the
-state, even while workers are down or recovering, and holds all documents in memory.  You can run several.
+It serves the query API of a worker at the address `ask` in [worker].  It answers from its own copy of the state, even
+while workers are down or recovering, and holds all documents in memory.  You can run several.
 """
 _LEVELS = ("debug", "info", "warning", "error")
 
@@ -35,5 +35,5 @@ def make_parser() -> Parser:
     parser = Parser("serve", "Answer queries from the changelogs of an application.", _EPILOG, first=("config", "log"))
     add = parser.add_argument
     add("--config", required=True, metavar="FILE", help="the configuration of the workers, a TOML file")
-    add("--log", choices=_LEVELS, default="info", help="the lowest level that is logged (default info)")
+    add("--log", choices=_LEVELS, default="info", help="the lowest level to log (default info)")
     return parser

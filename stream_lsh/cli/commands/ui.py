@@ -1,4 +1,4 @@
-"""`stream-lsh ui`: web pages about running workers, by their query API, in a process of its own.
+"""`stream-lsh ui`: web pages about running workers, from their query API, in a separate process.
 
 The pages stay available while workers are down.
 """
@@ -18,9 +18,10 @@ examples:
   stream-lsh ui --config news.toml
   stream-lsh ui --url http://10.0.0.4:6067 --url http://10.0.0.5:6067 --token-file token
 
---config reads the address of the query API and its token: `ask` (or `ask_advertised`) and `ask_token` of [worker].
+With --config, the pages use the address and the token of the query API in [worker]: `ask` (or `ask_advertised`) and
+`ask_token`.
 With several workers, repeat --url: any of them answers for all, and the others take over if it fails.
-If other machines can reach the address, readers sign in with the token.  Use a proxy for TLS.
+If other machines can reach the pages, readers sign in with the token.  Use a proxy for TLS.
 """
 _LISTEN = "127.0.0.1:6070"
 
@@ -37,8 +38,8 @@ def run(arguments: Sequence[str]) -> int:
     public = not is_loopback(address[0])
     if public and not tokens:
         raise ConfigError(
-            f"--listen: got {options.listen} without a token, expected --token-file, or a configuration with "
-            "`ask_token`: only a loopback address, such as 127.0.0.1:6070, needs none"
+            f"--listen: got {options.listen} without a token, expected --token-file or a configuration with "
+            "`ask_token`: other machines can reach this address, unlike a loopback address such as 127.0.0.1:6070"
         )
     run_cancellable(_serve(urls, tokens, address, public))
     return 0
@@ -50,7 +51,7 @@ def make_parser() -> Parser:
     add = parser.add_argument
     add("--config", metavar="FILE", help="the configuration of the workers, a TOML file")
     add("--url", action="append", metavar="URL", help="the query API of a worker, instead of --config; repeatable")
-    add("--token-file", type=Path, metavar="FILE", help="the file with the token of the query API")
+    add("--token-file", type=Path, metavar="FILE", help="the file that contains the token of the query API")
     add("--listen", default=_LISTEN, metavar="ADDRESS", help=f"the address of the pages (default {_LISTEN})")
     return parser
 
@@ -66,7 +67,7 @@ def _workers(options: Namespace) -> tuple[list[str], tuple[str, ...]]:
         except UnicodeDecodeError:
             tokens = ()
         if not tokens:
-            raise ConfigError(f"--token-file: got {options.token_file}, expected a file with the token on a line")
+            raise ConfigError(f"--token-file: got {options.token_file}, expected a file that contains the token")
     if options.url is not None:
         return [_url(one) for one in options.url], tokens
     from stream_lsh.config import load  # noqa: PLC0415

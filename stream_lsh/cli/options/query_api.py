@@ -16,14 +16,14 @@ def add_query_api(parser: Parser) -> None:
     add = parser.add_argument
     add("--url", required=True, metavar="URL", help="the query API of a worker, such as http://127.0.0.1:6067")
     add("--pipeline", required=True, metavar="NAME", help="the pipeline")
-    add("--token-file", type=Path, metavar="FILE", help="the file with the token of the query API")
+    add("--token-file", type=Path, metavar="FILE", help="the file that contains the token of the query API")
 
 
 def client_of(options: Namespace) -> "Client":
     """The client of the query API that the options name.
 
     Raises:
-        ConfigError: the URL has another form, or the file has no token.
+        ConfigError: the URL is malformed, or the file contains no token.
     """
     from stream_lsh.client.synchronous import Client  # noqa: PLC0415 - loads longer than `--help` takes
 
@@ -34,6 +34,6 @@ def client_of(options: Namespace) -> "Client":
         except UnicodeDecodeError:
             tokens = []
         if not tokens:
-            raise ConfigError(f"--token-file: got {options.token_file}, expected a file with the token on a line")
+            raise ConfigError(f"--token-file: got {options.token_file}, expected a file that contains the token")
         token = tokens[0]
     return Client(options.url, options.pipeline, token)

@@ -1,4 +1,4 @@
-"""Tables as outputs: JSON lines, CSV, TSV or Parquet, by the ending of the name."""
+"""Tables as outputs: JSON lines, CSV, TSV or Parquet, depending on the file extension."""
 
 import csv
 import io
@@ -26,10 +26,10 @@ _ROW_GROUP_BYTES = 32 << 20
 
 
 def table_format(path: str, option: str) -> str:
-    """The format of an output, from its name; standard output has JSON lines.
+    """The format of an output, from its file extension; standard output gets JSON lines.
 
     Raises:
-        ConfigError: no format has this ending; `option` named the path.
+        ConfigError: no format has this extension; `option` is the option that names the path.
 
     Example:
         >>> table_format("clean.parquet", "--output"), table_format("-", "--output")
@@ -44,7 +44,7 @@ def table_format(path: str, option: str) -> str:
 
 
 class TableOutput(ABC):
-    """Writes rows, batch after batch, to an output that the caller finishes."""
+    """Writes rows, batch by batch, to an output that the caller finishes."""
 
     @abstractmethod
     def write(
@@ -54,11 +54,11 @@ class TableOutput(ABC):
 
         Args:
             batch: consecutive rows.
-            kept: which of them are written; None: all.
-            added: further columns, with a value for each row of the batch.
+            kept: the rows to write; None for all.
+            added: additional columns, with a value for each row of the batch.
 
         Raises:
-            ConfigError: the rows have one of the further columns, or values that the format cannot store.
+            ConfigError: the rows already have one of these columns, or have values that the format cannot store.
             OSError: the disk is full, or a similar failure.
         """
 
@@ -112,7 +112,7 @@ class CsvOutput(TableOutput):
 
 
 class ParquetOutput(TableOutput):
-    """Row groups of some 32 MB; memory is bounded by one of them.
+    """Row groups of about 32 MB; at most one of them is in memory.
 
     Args:
         output: the file.
@@ -145,7 +145,7 @@ class ParquetOutput(TableOutput):
             table = arrow.Table.from_arrays(columns, schema=self._whole)
         except (arrow.ArrowException, UnicodeEncodeError) as error:
             reason = str(error).partition("\n")[0]
-            raise ConfigError(f"got values that Parquet cannot store ({reason}): write JSON lines") from None
+            raise ConfigError(f"got values that Parquet cannot store ({reason}): write JSON lines instead") from None
         if kept is not None:
             table = table.filter(arrow.array(kept, arrow.bool_()))
         self._waiting.append(table)
@@ -178,7 +178,7 @@ class ParquetOutput(TableOutput):
 
 
 class _Sink(io.RawIOBase):
-    """An output as a file of Python."""
+    """An output as a Python file object."""
 
     def __init__(self, output: Output) -> None:
         self._output = output
@@ -207,11 +207,11 @@ def _extended(row: Row, added: Mapping[str, Sequence[str]], index: int) -> Row:
 
 def _check_new(name: str, columns: Iterable[str]) -> None:
     if name in columns:
-        raise ConfigError(f"the input has a column {name!r} already, which would be replaced: rename it")
+        raise ConfigError(f"the input already has a column {name!r}, which would be replaced: rename it")
 
 
 def plain_value(value: Any) -> Any:
-    """A value of a row as an object of Python."""
+    """A value of a row as a Python object."""
     return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
 
 

@@ -1,7 +1,7 @@
 """The input without its copies, and the cluster of each of its rows: the outputs of `dedup --keep` and `--assign`.
 
-The input is read twice.  The first reading compares documents and notes the id of each row, the second writes rows: the
-texts of all rows need not be in memory, and rows keep the columns that are not compared.
+The input is read twice.  The first pass compares documents and records the id of each row; the second writes rows.  So
+the texts need not be in memory, and rows keep the columns that are not compared.
 """
 
 import math
@@ -30,12 +30,12 @@ _DELETED = -1
 
 
 class CleanRun:
-    """Notes the rows of the input while they are compared, and writes those that are kept.
+    """Records the rows of the input while they are compared, and writes those that are kept.
 
     Args:
         options: of the command.
         inputs: its files.
-        outputs: gets the files that the options request.
+        outputs: the files that the options request are added to them.
 
     Raises:
         ConfigError: an output whose ending names no format, or an input that cannot be read twice.
@@ -55,7 +55,7 @@ class CleanRun:
                 self._outputs.append((outputs.add(path), table_format(path, option), assigned))
 
     def noted(self, parts: Iterable[Part]) -> Iterator[Part]:
-        """The same parts; their rows are noted."""
+        """The same parts; their rows are recorded."""
         for part in parts:
             self._ids += [document.id for document in part.documents]
             self._lengths.extend(
@@ -68,8 +68,8 @@ class CleanRun:
         """Write the outputs; the caller finishes them.
 
         Raises:
-            ConfigError: `--keep column:NAME` without such a column, or with values that are no numbers; a column that
-                the format of an output cannot store.
+            ConfigError: `--keep column:NAME` with a column that does not exist, or whose values are not numbers; a
+                column that the format of an output cannot store.
             MalformedMessage: the input has changed since it was read.
         """
         clusters = list(clusters)
@@ -117,7 +117,7 @@ class CleanRun:
             raise changed()
 
     def _ranks(self) -> NDArray[np.float64]:
-        """A number for each row; of a cluster the row with the greatest one is kept."""
+        """A number for each row; the row with the greatest one in its cluster is kept."""
         if self._rule.startswith(COLUMN):
             return self._scores(self._rule.removeprefix(COLUMN))
         return ranks(self._rule, self._lengths)
@@ -130,7 +130,7 @@ class CleanRun:
                 scores[index] = self._score(row.get(column), column, index)
         if not found and len(self._ids):
             names = ", ".join(map(repr, list(columns_of(self._source, self._rejected))[:20]))
-            raise ConfigError(f"--keep: got the column {column!r}, there are {names}")
+            raise ConfigError(f"--keep: got the column {column!r}, expected one of {names}")
         return scores
 
     def _score(self, value: object, column: str, index: int) -> float:
@@ -151,7 +151,7 @@ def assigned_clusters(ids: Sequence[str], cluster_of: Mapping[str, str], taken: 
     Args:
         ids: of the rows.
         cluster_of: the cluster of each document that has matches.
-        taken: the ids of all clusters.  One can be that of a document which has left it.
+        taken: the ids of all clusters.  A cluster can have the id of a document that has left it.
 
     Example:
         >>> assigned_clusters(["a", "b", "c"], {"b": "a", "c": "a"}, {"a"})

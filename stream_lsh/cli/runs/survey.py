@@ -1,4 +1,4 @@
-"""Columns and types of the inputs of a command, which a table with a header or a schema needs before its first row."""
+"""Columns and types of the inputs of a command: a table with a header or a schema needs them before its first row."""
 
 from collections.abc import Collection, Sequence
 from importlib import import_module
@@ -23,7 +23,7 @@ def columns_of(source: RowSource, rejected: Collection[Place]) -> Sequence[str]:
 
 
 def schema_of(source: RowSource, rejected: Collection[Place]) -> Any:
-    """The `pyarrow.Schema` of all inputs: a column has the type of its values, whichever can store all of them.
+    """The `pyarrow.Schema` of all inputs: the type of a column can store all its values.
 
     Raises:
         ConfigError: pyarrow is missing, or a column has values of different types.
@@ -31,7 +31,7 @@ def schema_of(source: RowSource, rejected: Collection[Place]) -> Any:
     try:
         arrow: Any = import_module("pyarrow")
     except ImportError:
-        raise ConfigError('Parquet needs pyarrow: pip install "stream_lsh[parquet]"; or write JSON lines') from None
+        raise ConfigError('Parquet needs pyarrow: pip install "stream_lsh[parquet]", or write JSON lines') from None
     if all(file.format == PARQUET for file in source.inputs):
         schemas = [parquet_schema(file.path) for file in source.inputs]
     else:
@@ -49,7 +49,7 @@ def schema_of(source: RowSource, rejected: Collection[Place]) -> Any:
 
 
 def _inferred(arrow: Any, rows: Sequence[dict[str, Any]]) -> Any:
-    """The schema of some rows; without it, the library looks at the columns of the first row only."""
+    """The schema of some rows; the library itself would only look at the columns of the first row."""
     names = dict.fromkeys(name for row in rows for name in row)
     return arrow.schema([(name, arrow.array([row.get(name) for row in rows]).type) for name in names])
 

@@ -97,13 +97,13 @@ class RecordMaker:
         if id is None:
             wanted = " or ".join(map(repr, self._names.id[:6]))
             raise ConfigError(
-                f"{path}: got no column {wanted} for the id, there are {shown}: set --id-column, or "
+                f"{path}: got no column {wanted} for the id, found {shown}: set --id-column, or "
                 "`id_columns` of the profile"
             )
         if source is None and self._names.must:
-            raise ConfigError(f"{path}: got no column {self._names.source[0]!r} for the source, there are {shown}")
+            raise ConfigError(f"{path}: got no column {self._names.source[0]!r} for the source, found {shown}")
         if self._names.must_time and self._names.time not in columns:
-            raise ConfigError(f"{path}: got no column {self._names.time!r} for the time, there are {shown}")
+            raise ConfigError(f"{path}: got no column {self._names.time!r} for the time, found {shown}")
 
     def record(self, columns: Mapping[str, object]) -> Record:
         """The record in an object.

@@ -27,7 +27,7 @@ class Timeline:
 
     Attributes:
         height: of the drawing; its width is `WIDTH`.
-        lanes: positions and names; a cluster without sources has one without a name.
+        lanes: positions and names; a cluster without sources has one unnamed lane.
         ticks: positions and times in milliseconds since 1970.
         lines: paths, each with one of five strengths of similarity.
         dots: the members.
@@ -75,7 +75,7 @@ def _at(time: float, start: float, end: float) -> float:
 
 
 def _lines(members: Sequence[Mapping[str, Any]], dots: Mapping[str, Dot]) -> Iterator[tuple[str, int]]:
-    """A line for each pair once; those within a lane are arcs above it."""
+    """One line for each pair; within a lane, it is an arc above it."""
     drawn = set[frozenset[str]]()
     for one in members:
         pair = frozenset((one["id"], str(one["partner"])))

@@ -1,4 +1,4 @@
-"""A cluster: its members in the order of time, and a timeline that connects each with its most similar one."""
+"""A cluster: its members, oldest first, and a timeline that connects each with the most similar other one."""
 
 from collections.abc import Mapping
 from typing import Any

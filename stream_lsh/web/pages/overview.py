@@ -10,9 +10,9 @@ from stream_lsh.web.texts import counted, numbers
 ASK = Ask()
 _STATES = {
     "ready": "ready",
-    "joining": "joins its group",
-    "recovering": "recovers its state",
-    "stopping": "stops",
+    "joining": "is joining its group",
+    "recovering": "is recovering its state",
+    "stopping": "is stopping",
 }
 
 
@@ -23,7 +23,7 @@ class Worker(NamedTuple):
         url: of its query API.
         state: in words.
         good: whether it answers queries.
-        detail: the reason why it does not answer.
+        detail: the reason that it does not answer.
         value: its description; empty if it does not answer.
     """
 
@@ -67,7 +67,7 @@ def _worker(url: str, answer: Answer) -> Worker:
 
 
 def _pipelines(answers: Iterable[Answer]) -> list[Pipeline]:
-    """The pipelines as a ready worker describes them, or another one where none is ready."""
+    """The pipelines as a ready worker describes them, or any worker if none is ready."""
     values = sorted((one.value for one in answers if one.ok), key=lambda value: value["state"] != "ready")
     if not values:
         return []

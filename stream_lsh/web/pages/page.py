@@ -18,7 +18,7 @@ class Page:
         ask: the request to the query API that the page shows; None if it shows none.
         status: of HTTP.
         section: the entry of the navigation that the page belongs to.
-        refresh_s: after this time a script asks for the contents again; 0 for never.
+        refresh_s: the interval at which a script requests the contents again; 0 for never.
     """
 
     template: str
@@ -32,7 +32,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class PipelineName:
-    """A pipeline that pages exist of, with its kind of data."""
+    """A pipeline with its kind of data."""
 
     name: str
     kind: str
@@ -44,11 +44,11 @@ class Frame:
 
     Attributes:
         pipelines: all that are known.
-        pipeline: the one of the page; "" for pages of the whole application.
+        pipeline: the pipeline of the page; "" for pages of the whole application.
         path: of the page, with its query, percent-encoded.
         url: of the query API, for commands.
-        as_of_ms: when the answers were given, in milliseconds since 1970.
-        silent_since_ms: when workers stopped to answer; None while one answers.
+        as_of_ms: the time of the answers, in milliseconds since 1970.
+        silent_since_ms: when the workers stopped answering; None while one answers.
         can_sign_out: whether the reader has signed in.
     """
 

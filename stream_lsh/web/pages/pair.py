@@ -12,14 +12,14 @@ _REASONS = {
     "match": "They match.",
     "chain": "They do not match each other: other members connect them.",
     "past": "Documents that have expired connected them.",
-    "absent": "The text of one of them is not stored any more.",
+    "absent": "The text of one of them is no longer stored.",
     "deleted": "One of them was deleted.",
     "empty": "One of them has no shingles, so it matches nothing.",
-    "expired": "One of them has expired, or had when the other one arrived.",
+    "expired": "One of them has expired, or had expired when the other one arrived.",
     "guard": "Matches connect them, but not as closely as the guards require.",
-    "unsettled": "Messages that may connect them are still under way.",
+    "unsettled": "Messages that may connect them are still being processed.",
     "apart": "Their times are further apart than the retention.",
-    "sizes": "Their sizes differ more than the measure allows.",
+    "sizes": "Their sizes differ by more than the measure allows.",
     "below": "They are less similar than the threshold.",
     "estimate": "By their signatures they are too different, so their texts were not compared.",
     "no-band": "They have no band in common, so they were not compared.",
@@ -64,7 +64,7 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
 
 
 def pieces(text: str | None, passages: Sequence[Mapping[str, Any]]) -> list[Piece]:
-    """A text in the parts that the other one has or lacks, cut to what a browser lays out quickly.
+    """A text in parts that the other one has or lacks, cut to a length that a browser lays out quickly.
 
     Example:
         >>> pieces("a b c", [{"start": 0, "end": 3, "shared": True}, {"start": 4, "end": 5, "shared": False}])

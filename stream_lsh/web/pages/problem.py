@@ -4,7 +4,7 @@ from stream_lsh.web.asks import NO_CONNECTION, Answer, Ask
 from stream_lsh.web.pages.page import Page
 
 _HEADINGS = {
-    "unknown-id": "There is no such id",
+    "unknown-id": "This id does not exist",
     "unknown-pipeline": "There is no such pipeline",
     "unknown-path": "There is no such page",
     "wrong-kind": "This pipeline has no such page",
@@ -13,7 +13,7 @@ _HEADINGS = {
     "too-large": "The value is too large",
     "unusable": "The value cannot be compared",
     "busy": "The workers are busy",
-    "not-now": "Not available now",
+    "not-now": "Not available right now",
     "too-late": "The answer took too long",
     "unauthorised": "The workers do not accept the token of these pages",
     NO_CONNECTION: "No worker answers",
@@ -23,7 +23,7 @@ _AGAIN = frozenset({"busy", "not-now", "too-late", NO_CONNECTION})
 
 
 def problem_page(answer: Answer, ask: Ask | None = None, section: str = "") -> Page:
-    """The page of a problem; its contents are asked for again where that may help."""
+    """The page of a problem; it repeats the request if that may help."""
     value = answer.value if isinstance(answer.value, dict) else {}
     heading = _HEADINGS.get(answer.problem, str(value.get("title", "The request failed")))
     again = answer.problem in _AGAIN
@@ -45,7 +45,7 @@ def problem_page(answer: Answer, ask: Ask | None = None, section: str = "") -> P
 
 
 def unknown_page() -> Page:
-    """The page for a path without one."""
+    """The page for a path that does not exist."""
     return problem_page(
         Answer(404, {"type": "urn:stream-lsh:problem:unknown-path", "detail": "the menu leads to all pages"})
     )

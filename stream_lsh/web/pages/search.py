@@ -34,7 +34,7 @@ class Form(NamedTuple):
 def _record(text: str) -> Any:
     fields = json.loads(text)
     if not isinstance(fields, dict):
-        raise ValueError("got something else, expected an object")
+        raise ValueError("got another value, expected an object")
     return {"fields": fields}
 
 
@@ -66,7 +66,7 @@ class Match(NamedTuple):
 
 
 def ask(pipeline: PipelineName, query: Mapping[str, str]) -> Ask | None:
-    """The request for the value of the form; None without one, or for one that cannot be read."""
+    """The request for the value of the form; None if there is no value, or it cannot be read."""
     value, problem = _value(pipeline, query)
     if problem or value is None:
         return None
@@ -75,7 +75,7 @@ def ask(pipeline: PipelineName, query: Mapping[str, str]) -> Ask | None:
 
 
 def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer | None) -> Page:
-    """The form, and below it the matches of the value or the reason why there are none."""
+    """The form, and below it the matches of the value or the reason that there are none."""
     form = FORMS.get(pipeline.kind)
     _, problem = _value(pipeline, query)
     if answer is not None and not answer.ok:
@@ -126,17 +126,17 @@ def _summary(found: Mapping[str, Any], noun: str) -> str:
     compared = f"{counted(found['compared'], f'{noun} was', f'{noun}s were')} compared"
     if found["matches"]:
         return f"{counted(len(found['matches']), 'match', 'matches')}; {compared}"
-    return f"Nothing matches; {compared}"
+    return f"No matches; {compared}"
 
 
 def _notes(found: Mapping[str, Any]) -> Iterator[str]:
     if not found["complete"]:
         parts = ", ".join(f"{table} {numbers(partitions)}" for table, partitions in found["missing"].items())
-        yield f"The list is not complete: no worker has answered for {parts}."
+        yield f"The list is incomplete: no worker has answered for {parts}."
     if found["capped"]:
-        yield "A cap of the pipeline has omitted candidates; the cluster of a match has the other copies."
+        yield "A cap of the pipeline has omitted candidates; the cluster of a match contains the other copies."
     if found["lag"]:
-        yield f"{counted(found['lag'], 'message is', 'messages are')} not in the answer yet."
+        yield f"{counted(found['lag'], 'message is', 'messages are')} not included yet."
 
 
 def _match(one: Mapping[str, Any]) -> Match:

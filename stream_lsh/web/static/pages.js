@@ -1,4 +1,4 @@
-// Local times, and contents that follow the stream: the page is asked for again and only what differs is replaced.
+// Shows local times, and updates the contents: requests the page again and replaces only the parts that differ.
 "use strict";
 (() => {
   const policy = window.trustedTypes
@@ -26,7 +26,7 @@
     if (news.textContent !== text) news.textContent = text;
   };
 
-  // While a reader points at a row, has the focus in the contents or selects text, nothing moves.
+  // While the pointer is on a row, the focus is in the contents or text is selected, nothing moves.
   const isReading = () =>
     contents.querySelector("tbody tr:hover") !== null ||
     (contents.contains(document.activeElement) && document.activeElement !== contents) ||

@@ -80,7 +80,7 @@ class QueryApi:
         await self._peers.stop()
 
     async def check_address(self) -> None:
-        """Log an error if this process is not what answers at its URL, once it is ready for the first time."""
+        """Once this process is ready, log an error if its URL does not lead to it."""
         peer = peer_of(worker_url(self._context.config.worker, self.standing.instance))
         if peer is None:
             return
@@ -89,9 +89,9 @@ class QueryApi:
         found = await self._peers.instance_at(peer.url)
         if found != peer.instance:
             _log.error(
-                "query API: %s is the address of this worker, %s, for the others, and has %s: they cannot query its "
-                "partitions; is `ask_advertised` right, and no other worker has it?",
-                *(peer.url, peer.instance, found),
+                "query API: the other workers expect this worker, %s, at %s, where this worker found %s: they cannot "
+                "query its partitions; is `ask_advertised` correct, and does no other worker use it?",
+                *(peer.instance, peer.url, found),
             )
 
     async def _step(self, request: Request) -> Answer:

@@ -24,9 +24,9 @@ class Wanted:
     """A query for similar documents.
 
     Attributes:
-        value: the compared one, as in a message of the source.
-        time: of the document, as in a message; None if the retention does not matter.
-        limit: the most matches.
+        value: to compare, as in a message of the source.
+        time: of the document, as in a message; None to ignore the retention.
+        limit: the maximum number of matches.
         threshold: the least similarity; at least that of the pipeline.
         partial: partitions may be missing.
         stale: standbys may answer.
@@ -50,7 +50,7 @@ def wanted(body: bytes, state: PipelineState) -> Wanted:
     if other := [name for name in found if name != member and name not in _OPTIONS]:
         others = ", ".join(_OPTIONS)
         name = "wrong-kind" if other[0] in _MEMBERS else "malformed"
-        raise Problem(name, f"got the member {other[0]!a:.60}, expected `{member}`, and if needed {others}")
+        raise Problem(name, f"got the member {other[0]!a:.60}, expected `{member}` and optionally {others}")
     if member not in found:
         raise Problem("malformed", f"got no `{member}`, expected one")
     return Wanted(
@@ -64,7 +64,7 @@ def wanted(body: bytes, state: PipelineState) -> Wanted:
 
 
 _MEMBERS = ("text", "record", "items", "vector")
-"""The members with the values of all kinds, for a message about the wrong one."""
+"""The members for all kinds of data, for a message about the wrong one."""
 
 
 def _limit(value: Any) -> int:

@@ -59,7 +59,9 @@ class DecisionRequests(Resource):
         """Send a decision; 202, or 200 if the ledger has it."""
         state = self.context.pipeline(request)
         if not state.config.kind.takes_decisions:
-            raise Problem("wrong-kind", f"{state.config.name} takes no decisions: its kind is {state.config.kind.name}")
+            raise Problem(
+                "wrong-kind", f"{state.config.name} accepts no decisions: its kind is {state.config.kind.name}"
+            )
         wait = _wait_seconds(request.headers.get("Prefer", ""))
         left, right, message = _decision(request.body)
         sent = await self._send(state, as_json((left, right)), as_json(message))
@@ -74,9 +76,9 @@ class DecisionRequests(Resource):
             producer = await self._started()
             return await (await producer.send(state.config.decisions_topic, value, key=key))
         except MessageSizeTooLargeError:
-            raise Problem("too-large", "got a decision that the topic does not take: shorten `note`") from None
+            raise Problem("too-large", "got a decision that is too large for the topic: shorten `note`") from None
         except KafkaError as error:
-            raise Problem("not-now", f"the brokers do not take the decision ({type(error).__name__})") from None
+            raise Problem("not-now", f"the brokers did not accept the decision ({type(error).__name__})") from None
 
     async def _started(self) -> Any:
         async with self._starting:
@@ -103,7 +105,7 @@ class DecisionRequests(Resource):
                 gathered = await self.context.peers.gather(asked)
                 if all(int(newest) >= ref for _, newest in gathered.answers):
                     return True
-            except Problem:  # the decision is stored, whatever happens to the ledger
+            except Problem:  # the decision is stored, even if the ledger does not answer
                 pass
             await asyncio.sleep(_LOOK_SECONDS)
         return False
@@ -148,7 +150,7 @@ def _text(found: Mapping[str, Any], name: str) -> str:
 
 
 def _wait_seconds(prefer: str) -> float:
-    """The seconds of `wait` in a header `Prefer`, 0 without; other preferences are ignored."""
+    """The seconds of `wait` in the header `Prefer`, 0 if there is none; other preferences are ignored."""
     for preference in prefer.split(","):
         name, _, value = preference.strip().partition("=")
         seconds = value.partition(";")[0].strip()

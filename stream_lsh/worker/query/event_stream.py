@@ -4,8 +4,8 @@ r"""The events of a pipeline as text: records of public topics, and the places i
     event: matches
     data: {"key":"[\"a\",\"b\"]","value":{...},"headers":{"reason":"deleted"}}
 
-A place follows each batch of events, so that a listener that continues from the last one repeats at most one batch.
-The types are the names of the topics as `stream-lsh tail` has them.
+A place follows each batch of events, so a listener that continues from the last place repeats at most one batch.
+The types are the names of the topics in `stream-lsh tail`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ def topics_of(state: PipelineState) -> dict[str, str]:
 
 
 def types_of(state: PipelineState, text: str | None) -> list[str]:
-    """The types in a parameter, in order; all without one.
+    """The types in a parameter, in order; all types if there is none.
 
     Raises:
         Problem: malformed; another type.

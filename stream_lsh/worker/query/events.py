@@ -1,7 +1,7 @@
 """Server-sent events: `GET /v1/pipelines/{pipeline}/events`.
 
-A stream begins now, or behind the place in `Last-Event-ID`, which may be that of another worker: then first come the
-records of the topics from there on.
+A stream begins now, or after the position in `Last-Event-ID`, which another worker may have sent.  In that case, it
+begins with the records of the topics from there on.
 """
 
 import logging
@@ -49,7 +49,7 @@ class Events(Resource):
         await self._results.stop()
 
     async def events(self, request: Request) -> Answer:
-        """The stream; it ends with the connection, with this worker, and for a listener that is too slow."""
+        """The stream; it ends with the connection or the worker, and for a listener that reads too slowly."""
         state = self.context.pipeline(request)
         types = types_of(state, request.found.query["types"])
         topics = {kind: topic for kind, topic in topics_of(state).items() if kind in types}

@@ -1,7 +1,8 @@
 """A process that answers queries and owns nothing: it follows the changelogs of all partitions, without a group.
 
-It has the states that a standby of every partition would have, so it answers while workers are down or recover, and
-does not load them.  It is behind them by the time that their records take.  Any number of such processes may run.
+It has the states that a standby of every partition would have.  So it answers while workers are down or recovering, and
+puts no load on them.  It lags behind them by the time that their records take to arrive.  Any number of such processes
+may run.
 """
 
 import asyncio
@@ -72,14 +73,14 @@ class FollowerStanding:
         try:
             followed = states_of(state, table).followed()
         except StreamLSHError:  # the process ends for it
-            raise not_available(table, partitions, "this process has a fault, and ends") from None
+            raise not_available(table, partitions, "this process has failed and is stopping") from None
         found = {partition: followed[partition] for partition in partitions if partition in followed}
         if absent := [partition for partition in partitions if partition not in found or not found[partition].is_whole]:
-            raise not_available(table, absent, "these partitions are being read")
+            raise not_available(table, absent, "these partitions are still being read")
         return found
 
     def lag(self, state: PipelineState, table: str, partition: int) -> int:
-        """The records of the changelog that were not applied yet."""
+        """The number of records of the changelog that are not applied yet."""
         end = self.ends.get(TP(state.config.changelog_topic(table), partition), 0)
         offset = states_of(state, table).offset(partition)
         return max(0, end - (0 if offset is None else offset + 1))
@@ -154,7 +155,7 @@ class Follower:
                 await self._look(consumer, ends)
 
     async def _look(self, consumer: Any, ends: Mapping[TP, int]) -> None:
-        """Note what was trimmed, end what waits in vain, begin again with what could not be applied."""
+        """Pass on trimmed offsets, end waits that cannot succeed, and read again partitions that failed."""
         try:
             firsts = await consumer.beginning_offsets(list(self._logs))
         except KafkaError as error:

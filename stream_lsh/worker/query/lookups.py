@@ -40,7 +40,7 @@ Find = Callable[[Part, dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
 class Lookups(Resource):
-    """Answers what is known of an id, and lists."""
+    """Look-ups of ids, and lists."""
 
     def handlers(self) -> Mapping[str, Handler]:
         """One for each route."""
@@ -117,7 +117,7 @@ class Lookups(Resource):
         state = self.context.pipeline(request)
         if key not in state.config.public_topics:
             others = ", ".join(sorted(state.config.public_topics))
-            raise Problem("wrong-kind", f"{state.config.name} has no {key.replace('_', '-')}, it publishes {others}")
+            raise Problem("wrong-kind", f"{state.config.name} has no {key.replace('_', '-')}; it publishes {others}")
         return state
 
     def _clustered(self, request: Request) -> PipelineState:
@@ -125,7 +125,7 @@ class Lookups(Resource):
         state, path = self.context.pipeline(request), request.found.route.template
         if f"/{state.config.kind.clusters}" not in path:
             kind, groups = state.config.kind.name, state.config.kind.clusters
-            raise Problem("wrong-kind", f"got a pipeline of kind {kind}, which has {groups}: ask for these")
+            raise Problem("wrong-kind", f"got a pipeline of kind {kind}, which has {groups}: use /{groups}")
         return state
 
     async def _of_ledger(self, state: PipelineState, step: str, request: Request, argument: dict[str, Any]) -> Answer:
@@ -146,7 +146,7 @@ def _values(gathered: Gathered) -> list[dict[str, Any]]:
 
 
 def _answer(value: dict[str, Any], *gathered: Gathered) -> Answer:
-    """An answer with the number of messages that it does not contain yet."""
+    """An answer with the number of messages that it does not include yet."""
     return Answer({**value, "lag": sum(one.lag for one in gathered)})
 
 
@@ -157,12 +157,12 @@ def _key_of(token: str) -> SortKey | None:
     try:
         key: SortKey = msgspec.json.decode(base64.urlsafe_b64decode(token.encode()), type=SortKey)
     except (ValueError, msgspec.MsgspecError):
-        raise Problem("malformed", f"after: got {token!a:.60}, expected `next` of the page before") from None
+        raise Problem("malformed", f"after: got {token!a:.60}, expected `next` of the previous page") from None
     return key
 
 
 def _token(page: Page) -> str | None:
-    """The token of the page behind a page."""
+    """The token of the next page."""
     return None if page.next is None else base64.urlsafe_b64encode(msgspec.json.encode(page.next)).decode()
 
 
@@ -183,7 +183,7 @@ def _ledger(part: Part) -> Ledger:
 
 
 async def _version(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
-    """The newest version of an id in these partitions; nothing without one."""
+    """The newest version of an id in these partitions; empty if there is none."""
     known = [
         (version, state.table)
         for state in part.states().values()
@@ -214,7 +214,7 @@ async def _pairs_of(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _describe_cluster(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
-    """A cluster, and a page of its members; a closed one has a successor at most."""
+    """A cluster, and a page of its members; for a closed one, its successor, if any."""
     ledger, id = _ledger(part), argument["id"]
     cluster = ledger.ids.live.get(id)
     if cluster is None or len(cluster) < ledger.least_published:
@@ -297,7 +297,7 @@ async def _list_mirrors(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _selected(part: Part, selection: Selection) -> Page:
-    """The page of a selection; other work of the loop runs between its slices."""
+    """The page of a selection; the loop does other work between the slices."""
     while True:
         try:
             next(selection)
@@ -314,7 +314,7 @@ async def _other_work(part: Part) -> None:
 
 
 def _described(state: PipelineState, ledger: Ledger, cluster: Cluster, now_ms: int) -> dict[str, Any]:
-    """A cluster as its topic has it, without its members, and its growth."""
+    """A cluster as on its topic, without its members and with its growth."""
     (value,) = _public(state, clusters=[views.cluster_view(ledger, cluster)])
     value.pop("members")
     return value | {"grew": views.grown(ledger, cluster, now_ms - GROWTH_MS)}

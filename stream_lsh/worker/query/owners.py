@@ -1,10 +1,10 @@
-"""The workers by partition: each worker announces a URL of its own, and the assignment has the URL of each owner.
+"""The workers by partition: each worker announces its URL, and the assignment contains the URL of each owner.
 
     http://<address>/v1#<instance>      a worker with a query API
     none://<instance>                   a worker without one
 
-The instance differs with each start.  So two workers with one address, which is a mistake, are still two in the
-assignment, and a worker that was restarted does not answer for its predecessor.  A worker of an older version announces
+The instance is new at each start.  So two workers with the same address, which is a mistake, are still two in the
+assignment, and a restarted worker does not answer for its predecessor.  A worker of an older version announces
 `http://<hostname>:6066`, without a path: it answers no queries.
 """
 

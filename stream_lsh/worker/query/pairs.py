@@ -4,7 +4,7 @@
     contents   the owners of the documents return both texts
 
 The explanation is that of `stream-lsh explain`, from the states instead of the topics.  Scores of records depend on
-more than the two, so a pair of records has its published evidence instead of a comparison.
+the other records as well, so a pair of records has its published evidence instead of a comparison.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from stream_lsh.worker.query.steps import Part, Step, Steps
 from stream_lsh.worker.state import PipelineState
 
 _MOST_LINKS = 20_000
-"""Matches of two clusters among which the strongest path is searched; with more of them, a shortest one is shown."""
+"""The most matches of two clusters for which the strongest path is computed; beyond it, a shortest one is shown."""
 _SLICE = 2_000
 
 
@@ -107,7 +107,7 @@ def _values(gathered: Gathered) -> list[Any]:
 
 
 def _newest(found: Iterable[Mapping[str, Any]]) -> dict[str, Document]:
-    """The newest version of each id among those of all partitions: a live one, if there is any."""
+    """The newest version of each id among those of all partitions; a live one takes precedence."""
     documents = dict[str, Document]()
     for versions in found:
         for id, (text, time_ms) in versions.items():

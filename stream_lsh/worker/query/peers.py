@@ -1,7 +1,7 @@
 """Runs a step of a query on the processes that have the partitions: one request to each, all at once.
 
-A process that does not answer may have lost its partitions a moment ago, so the others are looked up once more, and the
-partitions that are still missing are in the answer.  What belongs to this process itself is a call, not a request.
+A process that does not answer may have just lost its partitions, so their owners are looked up a second time.  The
+answer lists the partitions that are still missing.  For its own partitions, this process calls the step directly.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ class Asked:
         step: its name.
         partitions: of the step's table.
         body: its argument for those of one process.
-        request: of the client; it ends with its deadline.
+        request: of the client; its deadline is that of the step.
         partial: partitions may be missing from the answer; otherwise they are a problem.
         stale: standbys may answer for them.
     """
@@ -93,7 +93,7 @@ class Peers:
     Args:
         standing: of this process.
         steps: by name.
-        token: that the others accept; "" for none.
+        token: accepted by the others; "" for none.
     """
 
     def __init__(self, standing: Standing, steps: Steps, token: str) -> None:
@@ -185,7 +185,7 @@ class Peers:
     async def _send(self, asked: Asked, peer: Peer, part: Part) -> _Answer:
         left_ms = asked.request.left_ms
         if left_ms == 0:
-            raise Problem("too-late", "the time of the query is over")
+            raise Problem("too-late", "the time of the query is up")
         headers = {
             **self._headers,
             DEADLINE_HEADER: str(left_ms),
@@ -206,10 +206,10 @@ class Peers:
             data = await response.read()
             if response.status == 200:
                 return _Answer(part.partitions, data, int(response.headers.get(LAG_HEADER, "0")))
-        # A worker that refuses the token of this one, or does not know the step, has another configuration or version.
+        # A worker that rejects the token or does not know the step has another configuration or version.
         problem = problem_of(data)
         if problem is None or problem.name in _OTHER_VERSION:
-            raise Problem("not-now", "a worker does not accept the requests of this one")
+            raise Problem("not-now", "another worker rejects the requests of this one")
         raise problem
 
     def _open(self) -> aiohttp.ClientSession:

@@ -1,6 +1,6 @@
 """The public topics as they grow, for all listeners of this process: one consumer without a group, while there are any.
 
-A listener that does not read what it is sent is closed, as its messages would fill the memory of the worker.
+A listener that reads too slowly is disconnected, because its messages would fill the memory of the worker.
 """
 
 import asyncio
@@ -95,10 +95,10 @@ class PublicResults:
 
         Args:
             listener: the listener.
-            partitions: all that any listener may ask for.
+            partitions: of all topics that a listener may follow.
 
         Raises:
-            Problem: busy; there are as many listeners as a process may have.
+            Problem: busy; the process has as many listeners as it may.
         """
         if len(self._listeners) >= MOST_LISTENERS:
             raise Problem("busy", f"got a listener while there are {MOST_LISTENERS}, expected fewer at a time")
@@ -159,7 +159,7 @@ class PublicResults:
             while True:
                 self._pass_on(await consumer.getmany(timeout_ms=_WAIT_MS))
         except Exception as error:  # the listeners ask again; the worker goes on
-            _log.warning("the query API cannot read the public topics any more: %s", error)
+            _log.warning("the query API can no longer read the public topics: %s", error)
             for listener in self._listeners:
                 listener.end()
         finally:

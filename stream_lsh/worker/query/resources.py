@@ -61,7 +61,7 @@ class Resource:
         """Prepare to answer; called before the listener starts."""
 
     async def end_streams(self) -> None:
-        """End the answers that have no end of their own; called before the listener stops."""
+        """End the answers that would never end; called before the listener stops."""
 
     async def stop(self) -> None:
         """Release everything; called after the listener has stopped."""

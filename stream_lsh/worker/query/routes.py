@@ -18,9 +18,9 @@ class Parameter:
     """A parameter in the query of a URL: a whole number between two limits, or a text.
 
     Attributes:
-        default: the value without one.
-        least, most: of a number; a text has none.
-        options: of a text; empty for any text.
+        default: the value if the URL has none.
+        least, most: the limits of a number; None for a text.
+        options: the texts that are allowed; empty for any text.
     """
 
     default: int | str | None = None
@@ -161,7 +161,7 @@ def find(method: str, raw_path: str, raw_query: str) -> Found:
         allowed.append(route.method)
     if allowed:
         raise Problem("wrong-method", f"got {method:.20}, expected {' or '.join(allowed)}", allow=allowed)
-    raise Problem("unknown-path", "got a path that does not exist; the routes are in docs/openapi.yaml")
+    raise Problem("unknown-path", "got a path that does not exist; docs/openapi.yaml lists all paths")
 
 
 def _decoded(segment: str) -> str:

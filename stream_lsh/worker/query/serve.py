@@ -14,7 +14,8 @@ async def serve(config: Config) -> None:
     """Answer queries until cancelled.
 
     Raises:
-        ConfigError: the configuration has no address for queries, or is not that of the states, or no worker has run.
+        ConfigError: the configuration has no address for queries or differs from that of the states, or no worker has
+            run.
         DoubtError: no broker answers.
     """
     config, partitions = await as_stored(config), await source_partitions(config)
@@ -24,8 +25,8 @@ async def serve(config: Config) -> None:
         found, _ = await find_topics(admin, logs)
         if missing := sorted(logs - found.keys()):
             raise ConfigError(
-                f"got no topic {missing[0]}, expected the changelogs of a running application: is `app_id` right, and "
-                "has a worker been started?"
+                f"got no topic {missing[0]}, expected the changelogs of a running application: is `app_id` correct, "
+                "and has a worker been started?"
             )
         raise_all(await before_topics(admin, config, partitions))
     await follower.run()

@@ -38,7 +38,7 @@ class Request:
         found: its route and parameters.
         body: of the request.
         headers: the same.
-        deadline: when the query is given up, by the monotonic clock.
+        deadline: when the query times out, by the monotonic clock.
         http: the request of the library, for answers in parts.
     """
 
@@ -114,8 +114,8 @@ class QueryServer:
         except OSError as error:
             await self.stop()
             raise ConfigError(
-                f"worker.ask: {self._config.ask} cannot be used ({error.strerror or error}): set a separate "
-                "address for each worker of a machine"
+                f"worker.ask: {self._config.ask} cannot be used ({error.strerror or error}): give each worker on a "
+                "machine its own address"
             ) from None
         _log.info("query API: http://%s/v1", self._config.ask)
 
@@ -136,7 +136,7 @@ class QueryServer:
             raise
         except Exception:
             _log.exception("the query API failed: %s %s", request.method, request.rel_url.raw_path)
-            response = Problem("failed", "got an unexpected exception; the log of the worker has it").response()
+            response = Problem("failed", "got an unexpected exception; see the log of the worker").response()
         self.answered[response.status] = self.answered.get(response.status, 0) + 1
         return response
 
@@ -151,7 +151,7 @@ class QueryServer:
             if found.route.internal:
                 return await self._run(request, found, deadline)
             if self._running >= self._config.ask_concurrency:
-                raise Problem("busy", f"got a query while {self._running} run, expected fewer at a time")
+                raise Problem("busy", f"got a query while {self._running} were running, expected fewer at a time")
             self._running += 1
             try:
                 return await self._run(request, found, deadline)
@@ -193,11 +193,11 @@ class QueryServer:
             raise Problem("malformed", "got an `Expect` that cannot be met, expected 100-continue")
 
     def _seconds(self, request: Any, found: Found) -> float:
-        """The time that a request may take; another worker states what is left of it."""
+        """The time that a request may take; a request of another worker states the time that is left."""
         text = request.headers.get(DEADLINE_HEADER, "") if found.route.internal else ""
         left_ms = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else self._config.ask_timeout_ms
         if left_ms == 0:
-            raise Problem("too-late", "got a request whose time is over")
+            raise Problem("too-late", "got a request whose time is up")
         return min(left_ms, self._config.ask_timeout_ms) / 1_000
 
     async def _body(self, request: Any, limit: int) -> bytes:
@@ -218,7 +218,7 @@ class QueryServer:
 
 
 class _Server(web.Server):
-    """The server of the library, with problems for requests that its parser rejects."""
+    """The server of the library; it answers requests that the parser rejects with problems."""
 
     def __call__(self) -> RequestHandler:
         settings: dict[str, Any] = {"access_log": None, "auto_decompress": False}
@@ -236,9 +236,9 @@ class _Connection(RequestHandler):
             raise ConnectionError("an answer was sent already, or the client has left")
         if status >= 500:
             _log.error("the query API failed", exc_info=exc)
-            problem = Problem("failed", "got an unexpected exception; the log of the worker has it")
+            problem = Problem("failed", "got an unexpected exception; see the log of the worker")
         else:
-            problem = Problem("malformed", "got something else, expected a request of HTTP/1.1")
+            problem = Problem("malformed", "got something else, expected an HTTP/1.1 request")
         response = problem.response()
         response.force_close()
         return response

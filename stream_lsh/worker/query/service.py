@@ -12,14 +12,14 @@ from stream_lsh.worker.state import PipelineState
 
 
 class Service(Resource):
-    """This process, and what of its application can be queried."""
+    """Describes this process, and the partitions of its application that can be queried."""
 
     def handlers(self) -> Mapping[str, Handler]:
         """The only one."""
         return {"service": self.service}
 
     async def service(self, request: Request) -> Answer:
-        """The description; also while the worker recovers."""
+        """The description, even while the worker recovers."""
         standing, pipelines = self.context.standing, self.context.pipelines
         state, absent = standing.state, {name: missing(standing, one) for name, one in pipelines.items()}
         return Answer(

@@ -1,9 +1,9 @@
 """`POST /v1/pipelines/{pipeline}/similar`: the stored documents that are similar to one that is not stored.
 
     probe     the owners of its buckets return candidates
-    compare   the owners of these return the similarities, which are exact
+    compare   the owners of the candidates return the exact similarities
 
-A query compares with a comparer of its own, so that it does not displace the sets that the agents need.
+Queries have their own comparer, so they do not displace the sets that the agents need.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class SimilarDocuments(Resource):
         return {"similar": self.similar}
 
     def steps(self) -> Steps:
-        """Probe, and compare with or without regard to the retention."""
+        """Probe, and compare with or without the retention."""
         return {
             "probe": Step("buckets", self._probe),
             "compare": Step("documents", self._compare),
@@ -63,7 +63,7 @@ class SimilarDocuments(Resource):
     # -- the process that is asked
 
     async def similar(self, request: Request) -> Answer:
-        """The matches of a document, the best first."""
+        """The matches of a document, best first."""
         state = self.context.pipeline(request)
         query = wanted(request.body, state)
         signed = signed_query(query, state)

@@ -47,13 +47,13 @@ class Standing(Protocol):
 
     @property
     def state(self) -> str:
-        """`ready`, or the reason why this process does not answer."""
+        """`ready`, or the reason that this process does not answer."""
 
     def expect_ready(self) -> None:
         """Return if this process may answer; raises the Problem not-now otherwise."""
 
     def owners(self, state: PipelineState, table: str) -> Mapping[int, Peer]:
-        """The process that answers for each partition of a table; without those that no process answers for."""
+        """The process that answers for each partition of a table, without partitions that no process answers for."""
 
     def followers(self, state: PipelineState, table: str) -> Mapping[int, Sequence[Peer]]:
         """The processes that follow each partition of a table, and may be behind its owner."""
@@ -121,7 +121,7 @@ class WorkerStanding:
         """Return if this worker may answer.
 
         Raises:
-            Problem: not-now; it has not all its state, or may have lost its partitions to other workers.
+            Problem: not-now; its state is not complete, or it may have lost its partitions to other workers.
         """
         if not self._app.maintenance.at_work:
             raise Problem("not-now", f"this worker is {self.state}")
@@ -152,7 +152,7 @@ class WorkerStanding:
             if stale:
                 found |= {partition: one for partition, one in here.followed().items() if one.is_whole}
         except StreamLSHError:  # the worker ends for it
-            raise not_available(table, partitions, "this worker has a fault, and ends") from None
+            raise not_available(table, partitions, "this worker has failed and is stopping") from None
         if absent := [partition for partition in partitions if partition not in found]:
             raise not_available(table, absent, "this worker does not have these partitions")
         return {partition: found[partition] for partition in partitions}
@@ -169,6 +169,6 @@ class WorkerStanding:
             offset = states.offset(partition)
             read = 0 if offset is None else offset + 1
         consumer = self._app.consumer
-        if tp not in consumer.assignment():  # since a moment ago
+        if tp not in consumer.assignment():  # a rebalance has just taken it away
             return 0
         return max(0, (consumer.highwater(tp) or 0) - read)

@@ -23,7 +23,7 @@ class Part:
         table: `documents`, `buckets` or `ledger`.
         partitions: of the table.
         body: the argument.
-        deadline: when the query is given up, by the monotonic clock.
+        deadline: when the query times out, by the monotonic clock.
         standing: of this process.
         generation: of the assignment by which the partitions were chosen.
         stale: whether a state that this process only follows may answer.
@@ -47,14 +47,14 @@ class Part:
             Problem: not-now, or too-late.
         """
         if time.monotonic() > self.deadline:
-            raise Problem("too-late", "the time of the query is over")
+            raise Problem("too-late", "the time of the query is up")
         if self.generation != self.standing.generation:
             raise Problem("not-now", "the processes are in different generations of the group")
         return self.standing.states(self.state, self.table, self.partitions, stale=self.stale)
 
     @property
     def lag(self) -> int:
-        """The messages that these states do not contain yet."""
+        """The number of messages that these states do not include yet."""
         return sum(self.standing.lag(self.state, self.table, partition) for partition in self.partitions)
 
 

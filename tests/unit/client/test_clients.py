@@ -104,19 +104,19 @@ def test_a_wait_beyond_the_time_of_the_call_is_not_waited_for(asked: Asked) -> N
         (problem(400, "malformed"), ConfigError, "a reason"),
         (problem(401, "unauthorised"), ConfigError, "ask_token"),
         (problem(404, "unknown-pipeline"), ConfigError, "a reason"),
-        (problem(409, "wrong-kind"), ConfigError, "another kind"),
+        (problem(409, "wrong-kind"), ConfigError, "a different kind"),
         (problem(404, "unknown-id"), UnknownId, "a reason"),
         (problem(413, "too-large"), UnusableDocument, "a reason"),
         (problem(422, "unusable", reason="text"), UnusableDocument, "a reason"),
-        (problem(504, "too-late"), NotAvailable, "ask again"),
+        (problem(504, "too-late"), NotAvailable, "try again"),
         (problem(500, "failed"), InvariantError, "a reason"),
         (answer(502, b"<html>", "text/html"), NotAvailable, "proxy"),
         (answer(404, b"<html>", "text/html"), ConfigError, "proxy"),
         (answer(301, b"", "text/html", "Location: http://elsewhere.example/\r\n"), ConfigError, "proxy"),
-        (answer(200, b"<html>", "text/html"), InvariantError, "another form"),
-        (answer(200, {"matches": 1}), InvariantError, "another form"),
-        (b"HTTP/2 what\r\n\r\n", NotAvailable, "does the worker run"),
-        (CLOSE, NotAvailable, "does the worker run"),
+        (answer(200, b"<html>", "text/html"), InvariantError, "malformed answer"),
+        (answer(200, {"matches": 1}), InvariantError, "malformed answer"),
+        (b"HTTP/2 what\r\n\r\n", NotAvailable, "is the worker running"),
+        (CLOSE, NotAvailable, "is the worker running"),
     ],
 )
 def test_every_other_answer_is_an_error(
@@ -139,7 +139,7 @@ def test_the_reason_and_the_follower_of_a_cluster_are_attributes(asked: Asked) -
 
 @both
 def test_no_service_is_an_error(asked: Asked) -> None:
-    with pytest.raises(NotAvailable, match="does the worker run"):
+    with pytest.raises(NotAvailable, match="is the worker running"):
         asked(f"http://127.0.0.1:{free_port()}", SIMILAR_CALL)
 
 

@@ -112,7 +112,7 @@ def test_a_wrong_column_of_json_lines_fails_and_names_the_fields_that_are_there(
     (tmp_path / "docs.jsonl").write_bytes(lines_of([{"id": "a", "body": STORY, "time": 1_700_000_000_000}]))
     run = ran("dedup", "docs.jsonl", cwd=tmp_path)
     assert run.returncode == 1
-    assert b"there are 'id', 'body', 'time': set --text-column" in run.stderr
+    assert b"found 'id', 'body', 'time': set --text-column" in run.stderr
 
 
 @pytest.mark.parametrize(
@@ -121,21 +121,21 @@ def test_a_wrong_column_of_json_lines_fails_and_names_the_fields_that_are_there(
         (
             ["dedup"],
             {"key": "a", "text": STORY},
-            "rejected (id): got no field 'id', there are 'key', 'text': set --id-column",
+            "rejected (id): got no field 'id', found 'key', 'text': set --id-column",
         ),
         (
             ["sets"],
             {"key": "a", "items": ["x"]},
-            "got no field 'id', there are 'key', 'items': set --id-column",
+            "got no field 'id', found 'key', 'items': set --id-column",
         ),
         (
             ["sets"],
             {"id": "a", "tags": ["x"]},
-            "got no field 'items', there are 'id', 'tags': set --item-column",
+            "got no field 'items', found 'id', 'tags': set --item-column",
         ),
-        (["sets", "--item-column", "x"], {"id": "a"}, "got no field 'x', there are 'id': set --item-column"),
-        (["neighbours", "--within", "5"], {"id": "a", "v": [1]}, "there are 'id', 'v': set --vector-column"),
-        (["neighbours", "--within", "5"], {}, "got no field 'id', there are none: set --id-column"),
+        (["sets", "--item-column", "x"], {"id": "a"}, "got no field 'x', found 'id': set --item-column"),
+        (["neighbours", "--within", "5"], {"id": "a", "v": [1]}, "found 'id', 'v': set --vector-column"),
+        (["neighbours", "--within", "5"], {}, "got no field 'id', found none: set --id-column"),
     ],
 )
 def test_the_option_for_a_missing_field_is_named(tmp_path: Path, command: list[str], line: object, hint: str) -> None:

@@ -134,11 +134,11 @@ ROWS = {"text": ["a b c", "d e f"], "n": [1, 2], "tags": [["x"], []]}
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"text": "body"}, "text: got the column 'body', there are 'text', 'n', 'tags'"),
-        ({"keep": "column:score"}, "keep: got the column 'score', there are 'text', 'n', 'tags'"),
+        ({"text": "body"}, "text: got the column 'body', expected one of 'text', 'n', 'tags'"),
+        ({"keep": "column:score"}, "keep: got the column 'score', expected one of 'text', 'n', 'tags'"),
         ({"keep": "column:text"}, "keep: got 'a b c' in row 0 of 'text', expected a number"),
         ({"keep": "best"}, "keep: got 'best', expected first, last, longest, shortest, column:NAME or None"),
-        ({"cluster": "n"}, "the table has a column 'n' already"),
+        ({"cluster": "n"}, "the table already has a column 'n'"),
         ({"text": "n"}, "text: got int in row 0 of 'n', expected strings"),
         ({"threshold": 2}, "threshold"),
     ],
@@ -154,13 +154,13 @@ def test_wrong_arguments_are_named(library: str, arguments: dict[str, Any], word
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ("text", "got str, expected a frame in memory"),
-        ({"text": ["a"]}, "got dict, expected a frame in memory"),
-        (5, "got int, expected a frame in memory"),
-        (["a", "b"], "got a row of the type str, expected dicts"),
-        (polars.DataFrame(ROWS).lazy(), "got LazyFrame, expected a frame in memory"),
-        (pandas.DataFrame([["a", "b"]], columns=["text", "text"]), "two columns of one name"),
-        (arrow.table([[1], [2]], names=["text", "text"]), "two columns of one name"),
+        ("text", "got str, expected an in-memory frame"),
+        ({"text": ["a"]}, "got dict, expected an in-memory frame"),
+        (5, "got int, expected an in-memory frame"),
+        (["a", "b"], "got a row of type str, expected dicts"),
+        (polars.DataFrame(ROWS).lazy(), "got LazyFrame, expected an in-memory frame"),
+        (pandas.DataFrame([["a", "b"]], columns=["text", "text"]), "two columns of the same name"),
+        (arrow.table([[1], [2]], names=["text", "text"]), "two columns of the same name"),
     ],
 )
 def test_other_types_are_rejected(data: Any, words: str) -> None:

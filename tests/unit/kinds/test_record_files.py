@@ -165,10 +165,10 @@ def test_another_encoding_can_be_named(tmp_path: Path) -> None:
         (
             "name,city\n",
             {},
-            "x.csv: got no column 'id' or 'rec_id' or 'record_id' for the id, there are 'name', 'city': ",
+            "x.csv: got no column 'id' or 'rec_id' or 'record_id' for the id, found 'name', 'city': ",
         ),
         ("id,name\n", {"id_column": "nr"}, "got no column 'nr' for the id"),
-        ("id,name\n", {"source_column": "s"}, "got no column 's' for the source, there are 'id', 'name'"),
+        ("id,name\n", {"source_column": "s"}, "got no column 's' for the source, found 'id', 'name'"),
         ("id,name,name\n", {}, "x.csv: got the column 'name' 2 times, expected once"),
         (b"id,n\xe4me\n", {}, "x.csv: got bytes that are not UTF-8: set --encoding"),
     ],

@@ -61,7 +61,7 @@ def test_damaged_compressed_data_end_the_run(tmp_path: Path, jobs: str, name: st
         (["docs.jsonl", "--matches", "docs.jsonl"], "is an input"),
         (["docs.jsonl", "--matches", "x", "--clusters", "x"], "two outputs cannot be one file"),
         (["docs.jsonl", "--clusters", "-"], "two outputs cannot be one file"),
-        (["docs.csv"], "got no column 'text', there are 'id', 'body': set --text-column"),
+        (["docs.csv"], "got no column 'text', found 'id', 'body': set --text-column"),
     ],
 )
 def test_wrong_use_is_reported_and_ends_with_2(file: Path, arguments: list[str], words: str) -> None:

@@ -259,7 +259,7 @@ def test_unusable_rows_of_an_array_are_rejected(tmp_path: Path) -> None:
         (("t.csv", "--within", "5", "--width", "2"), "--width: got 2, expected none"),
         (("t.csv", "--within", "5", "--dimension", "70000"), "--dimension: got 70000"),
         (("t.csv", "--within", "179", "--slots", "8"), "raise slots"),
-        (("t.csv", "--within", "5", "--id-column", "name"), "got no column 'name', there are 'id', 'x', 'y'"),
+        (("t.csv", "--within", "5", "--id-column", "name"), "got no column 'name', found 'id', 'x', 'y'"),
         (("t.csv", "--within", "5", "--vector-column", "v"), "set --vector-column"),
         (("id.csv", "--within", "5"), "got no column but 'id'"),
         (("-", "--format", "npy", "--within", "5"), "cannot be read from a pipe"),

@@ -280,7 +280,7 @@ def test_an_empty_file_has_no_sets(tmp_path: Path, content: str) -> None:
         (("no-such-file",), "there is no such file"),
         (("-", "--query", "no-such-file"), "there is no such file"),
         (("-", "--query", "-"), "standard input can be read once only"),
-        (("t.csv", "--item-column", "product"), "got no column 'product', there are 'id', 'item', 'n'"),
+        (("t.csv", "--item-column", "product"), "got no column 'product', found 'id', 'item', 'n'"),
         (("t.csv", "--id-column", "who"), "set --id-column"),
         (("t.csv", "--separator", ";"), "got no column 'items'"),
         (("t.csv", "--separator", " "), "expected a separator such as ;"),

@@ -38,7 +38,7 @@ async def test_a_worker_reports_that_another_process_has_its_address(caplog: pyt
         standing.ready = True
         return QueryApi(config, {}, standing)
 
-    for advertised, reported in ((ask, ""), (other, f"http://{other}/v1 is the address of this worker")):
+    for advertised, reported in ((ask, ""), (other, f"at http://{other}/v1, where this worker found")):
         caplog.clear()
         api = api_of(advertised)
         await api.start()

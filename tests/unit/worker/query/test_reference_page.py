@@ -14,12 +14,12 @@ from tests.openapi import DOCUMENT, operations, resolved
 PAGE = Path(__file__).resolve().parents[4] / "docs" / "reference" / "query-api.md"
 _INTRODUCTION = """# Query API
 
-This page lists the requests of the query API. It is generated from `docs/openapi.yaml`, an OpenAPI 3.1 document with
-all schemas. The [guide](../guides/querying.md) shows how to use the API, with `curl`, from Python and with commands.
+This page lists the requests of the query API. It is generated from `docs/openapi.yaml`, an OpenAPI 3.1 document that
+contains all schemas. The [guide](../guides/querying.md) shows how to use the API from a shell and from Python.
 
-A worker answers at its address `ask` ([configuration](configuration.md)), `stream-lsh serve` at the same one. With
-tokens, each request needs the header `Authorization: Bearer TOKEN`. Segments of a path are percent-encoded; a slash in
-an id is `%2F`.
+Workers and `stream-lsh serve` answer at the address `ask` of their [configuration](configuration.md). If it has tokens,
+each request needs the header `Authorization: Bearer TOKEN`. Percent-encode each segment of a path: a slash in an id is
+`%2F`.
 """
 _WIDTH = 150
 
