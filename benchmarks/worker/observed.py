@@ -4,8 +4,8 @@ With `--limit-mb` its sources pause above that many MB under way; with `--ignore
 settle on another worker.
 
 It is the worker of `stream-lsh worker` with one task more, which appends a line of JSON to a file now and then.  What
-happens once goes to another file, FILE.events: when it was loaded, and when recoveries began and ended, in seconds of
-the clock `time.time`.
+happens once goes to another file, FILE.events: when it was loaded, when it was a member, and when recoveries began and
+ended, in seconds of the clock `time.time`, with the processor time that it had taken by then.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _report(file: Path, event: str) -> None:
     with file.open("a", encoding="utf-8") as lines:
-        lines.write(json.dumps({"event": event, "at": time.time()}) + "\n")
+        lines.write(json.dumps({"event": event, "at": time.time(), "cpu": time.process_time()}) + "\n")
 
 
 def _reporting(step: Callable[[Any], None], file: Path, event: str) -> Callable[[Any], None]:

@@ -14,6 +14,7 @@ from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
 from stream_lsh.worker.clients.topic_reader import admin_of
 from stream_lsh.worker.copy_generations import learn_generations
 from stream_lsh.worker.engine import DEFAULTS, EngineApp, RecordList, TopicSpec, own_topic, public_topic
+from stream_lsh.worker.engine.membership.predecessor import MemberFile
 from stream_lsh.worker.engine.reading.read_committed import WorkerTransport
 from stream_lsh.worker.engine_tables import StateTable, state_table
 from stream_lsh.worker.maintenance import Maintenance
@@ -152,6 +153,7 @@ class WorkerApp(EngineApp):
         if self.config.worker.data_dir is None:
             return
         self.folder = DataFolder(self.config.worker.data_dir)
+        self.group.file = MemberFile(self.folder.path / f"member-{self.config.worker.app_id}")
         changelogs = [pipeline.changelog_topic(table) for pipeline in self.config.pipelines for table in TABLES]
         ids = {topic: self.maintenance.topic_ids[topic] for topic in changelogs if topic in self.maintenance.topic_ids}
         for state in self.pipelines.values():

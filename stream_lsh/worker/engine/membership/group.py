@@ -23,8 +23,11 @@ from aiokafka.errors import (  # type: ignore[import-untyped]
 from aiokafka.protocol.group import (  # type: ignore[import-untyped]
     HeartbeatRequest,
     JoinGroupRequest,
+    LeaveGroupRequest,
     SyncGroupRequest,
 )
+
+from stream_lsh.worker.engine.membership.predecessor import MemberFile
 
 _EXPELLED = (UnknownMemberIdError.errno, IllegalGenerationError.errno)
 _ALIVE = (0, RebalanceInProgressError.errno)  # either answer renews the session
@@ -50,6 +53,7 @@ class GroupWatch:
             and written to their changelogs; the engine does not know that, and would keep the states of those that
             are assigned to it again.
         leaders: a hash of the member id of the group's leader, by generation; of the last two generations.
+        file: keeps the id of this member for the next process; None for a worker without a folder.
     """
 
     def __init__(self, clock: Callable[[], float] = boot_seconds) -> None:
@@ -60,6 +64,7 @@ class GroupWatch:
         self.unauthorized = False
         self.expelled = False
         self.leaders: dict[int, int] = {}
+        self.file: MemberFile | None = None
         self._was_member = False
 
     def listen(self, coordinator: Any) -> None:
@@ -70,8 +75,11 @@ class GroupWatch:
             sent_at = self._clock()
             if isinstance(request, JoinGroupRequest) and self.waiting_since is None:
                 self.waiting_since = sent_at
+            if isinstance(request, JoinGroupRequest) and self.file is not None:
+                self.file.joining(coordinator, request)
             response = await send(request)
             self._note(request, getattr(response, "error_code", 0), sent_at)
+            self._keep(request, response)
             if isinstance(request, JoinGroupRequest) and response.error_code == 0:
                 before = dict([*self.leaders.items()][-1:])
                 self.leaders = {**before, response.generation_id: crc32(response.leader_id.encode())}
@@ -91,6 +99,15 @@ class GroupWatch:
         1 again.  Then the leader has another member id, so no generation has the number of an earlier one.
         """
         return generation_id << 32 | self.leaders.get(generation_id, 0)
+
+    def _keep(self, request: Any, response: Any) -> None:
+        """Keep the id of this member as long as it is one; the broker also waits for an id that has not joined yet."""
+        if self.file is None:
+            return
+        if isinstance(request, JoinGroupRequest) and response.member_id:
+            self.file.joined(response.member_id)
+        elif isinstance(request, LeaveGroupRequest) and response.error_code == 0:
+            self.file.left()
 
     def _note(self, request: Any, code: int, sent_at: float) -> None:
         if isinstance(request, HeartbeatRequest):
