@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from stream_lsh import __version__
-from stream_lsh.cli.commands.catalog import COMMANDS, GROUPS
+from stream_lsh.cli.commands.catalog import COMMANDS, GROUPS, module_of
 from stream_lsh.cli.output.atomic_files import STDOUT, Output
 from stream_lsh.cli.process import Terminated, as_exceptions
 from stream_lsh.errors import ConfigError, InvariantError, StreamLSHError
@@ -86,7 +86,7 @@ def _run(arguments: list[str]) -> int:
         raise ConfigError(f"got the {what} {name!r}, expected a command{hint}\n`stream-lsh --help` lists them.")
     # OpenBLAS starts a thread per core when numpy is loaded; nothing here uses it, and threads do not mix with forks.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    code: int = import_module(f"stream_lsh.cli.commands.{name}").run(arguments[1:])
+    code: int = import_module(module_of(name)).run(arguments[1:])
     return code
 
 

@@ -221,6 +221,41 @@ class Reviews(msgspec.Struct, frozen=True):
     lag: int
 
 
+class DeadLetter(msgspec.Struct, frozen=True):
+    """A message that could not be used.
+
+    Attributes:
+        place: its offset in its partition of the topic of dead letters.
+        time: when it was rejected, in milliseconds.
+        reason, error: why.
+        topic, partition, offset: of the message.
+        key: of the message, or the beginning of a long one; None without one.
+        bytes: of the stored value.
+        text: the first 4,096 bytes of the value, as UTF-8.
+        base64: the same bytes.
+    """
+
+    place: int
+    time: int
+    reason: str
+    error: str
+    topic: str
+    partition: int | None
+    offset: int | None
+    key: str | None
+    bytes: int
+    text: str
+    base64: str
+
+
+class DeadLetters(msgspec.Struct, frozen=True):
+    """A page of dead letters; `total` counts those of all pages."""
+
+    dead_letters: tuple[DeadLetter, ...]
+    next: str | None
+    total: int
+
+
 class MirrorSites(msgspec.Struct, frozen=True):
     """Two sites that mirror each other, as in the topic `mirror-sites`."""
 
@@ -279,6 +314,7 @@ class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
     probability: float
     identical: bool
     distance: float | None = None
+    greatest_distance: float | None = None
 
 
 class Link(msgspec.Struct, frozen=True):

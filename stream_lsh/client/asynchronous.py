@@ -1,41 +1,15 @@
 """The client for asyncio."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
 import aiohttp
 from yarl import URL
 
-from stream_lsh.client import calls
-from stream_lsh.client.answers import (
-    ClusterPage,
-    Clusters,
-    Decided,
-    Entities,
-    EntityPage,
-    Mirrors,
-    PairExplanation,
-    Reviews,
-    ServiceDescription,
-    Similar,
-    StoredDocument,
-)
+from stream_lsh.client import answers, calls, exchange
 from stream_lsh.client.event_stream import Event, EventReader
-from stream_lsh.client.exchange import (
-    EVENTS_SILENCE_SECONDS,
-    RECONNECT_SECONDS,
-    RETRIES,
-    TIMEOUT_SECONDS,
-    Call,
-    Response,
-    answer_of,
-    error_of,
-    service_at,
-    unreachable,
-    wait_seconds,
-)
 from stream_lsh.errors import NotAvailable
 
 T = TypeVar("T")
@@ -52,8 +26,8 @@ class AsyncClient:
         timeout: the seconds that a call may take, including its retries.
     """
 
-    def __init__(self, url: str, pipeline: str, token: str = "", timeout: float = TIMEOUT_SECONDS) -> None:
-        self._service, self._pipeline, self._timeout = service_at(url, token), pipeline, timeout
+    def __init__(self, url: str, pipeline: str, token: str = "", timeout: float = exchange.TIMEOUT_SECONDS) -> None:
+        self._service, self._pipeline, self._timeout = exchange.service_at(url, token), pipeline, timeout
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -70,76 +44,53 @@ class AsyncClient:
         if session is not None:
             await session.close()
 
-    async def service(self) -> ServiceDescription:
+    async def service(self) -> answers.ServiceDescription:
         """A description of the worker that answers, and whether its application is complete."""
         return await self._answer(calls.service())
 
-    async def similar(
-        self,
-        text: str | None = None,
-        *,
-        record: Mapping[str, Any] | None = None,
-        source: str = "",
-        items: Sequence[str | int] | None = None,
-        vector: calls.Vector | None = None,
-        time: str | float | None = None,
-        limit: int = 20,
-        threshold: float | None = None,
-        partial: bool = False,
-        stale: bool = False,
-    ) -> Similar:
-        """The stored documents that are similar to one that is not stored; arguments as of `calls.similar`."""
-        return await self._answer(
-            calls.similar(
-                self._pipeline,
-                text,
-                record=record,
-                source=source,
-                items=items,
-                vector=vector,
-                time=time,
-                limit=limit,
-                threshold=threshold,
-                partial=partial,
-                stale=stale,
-            )
-        )
+    async def similar(self, text: str | None = None, **options: Unpack[calls.SimilarOptions]) -> answers.Similar:
+        """The stored documents that are similar to a text, or to another value among the options; stores nothing."""
+        return await self._answer(calls.similar(self._pipeline, text, **options))
 
-    async def document(self, id: str, **page: Unpack[calls.Page]) -> StoredDocument:
+    async def document(self, id: str, **page: Unpack[calls.Page]) -> answers.StoredDocument:
         """A document, its cluster or entity, and a page of its matches."""
         return await self._answer(calls.document(self._pipeline, id, **page))
 
-    async def cluster(self, id: str, **page: Unpack[calls.MemberPage]) -> ClusterPage:
+    async def cluster(self, id: str, **page: Unpack[calls.MemberPage]) -> answers.ClusterPage:
         """A cluster, and a page of its members, oldest first."""
         return await self._answer(calls.cluster(self._pipeline, id, **page))
 
-    async def clusters(self, **chosen: Unpack[calls.ClusterList]) -> Clusters:
+    async def clusters(self, **chosen: Unpack[calls.ClusterList]) -> answers.Clusters:
         """A page of clusters."""
         return await self._answer(calls.clusters(self._pipeline, **chosen))
 
-    async def entity(self, id: str, **page: Unpack[calls.MemberPage]) -> EntityPage:
+    async def entity(self, id: str, **page: Unpack[calls.MemberPage]) -> answers.EntityPage:
         """An entity with its golden record, and a page of its records."""
         return await self._answer(calls.entity(self._pipeline, id, **page))
 
-    async def entities(self, **chosen: Unpack[calls.ClusterList]) -> Entities:
+    async def entities(self, **chosen: Unpack[calls.ClusterList]) -> answers.Entities:
         """A page of entities."""
         return await self._answer(calls.entities(self._pipeline, **chosen))
 
-    async def reviews(self, **chosen: Unpack[calls.ReviewList]) -> Reviews:
+    async def reviews(self, **chosen: Unpack[calls.ReviewList]) -> answers.Reviews:
         """A page of pairs of records for review."""
         return await self._answer(calls.reviews(self._pipeline, **chosen))
 
-    async def mirrors(self, **chosen: Unpack[calls.MirrorList]) -> Mirrors:
+    async def mirrors(self, **chosen: Unpack[calls.MirrorList]) -> answers.Mirrors:
         """A page of sites that mirror each other."""
         return await self._answer(calls.mirrors(self._pipeline, **chosen))
 
-    async def pair(self, left: str, right: str) -> PairExplanation:
+    async def dead_letters(self, **chosen: Unpack[calls.DeadLetterList]) -> answers.DeadLetters:
+        """A page of messages that could not be used, the newest first."""
+        return await self._answer(calls.dead_letters(self._pipeline, **chosen))
+
+    async def pair(self, left: str, right: str) -> answers.PairExplanation:
         """The reason why two documents are, or are not, in one cluster or entity."""
         return await self._answer(calls.pair(self._pipeline, left, right))
 
     async def decide(
         self, left: str, right: str, decision: str | None, **notes: Unpack[calls.DecisionNotes]
-    ) -> Decided:
+    ) -> answers.Decided:
         """Decide that two records are `same` or `different`; None withdraws an earlier decision."""
         return await self._answer(calls.decide(self._pipeline, left, right, decision, **notes))
 
@@ -152,37 +103,39 @@ class AsyncClient:
                     yield event
             except (OSError, TimeoutError, aiohttp.ClientError, NotAvailable) as error:
                 if not reader.begun:
-                    raise unreachable(self._service, error) from error
-            await asyncio.sleep(RECONNECT_SECONDS)
+                    raise exchange.unreachable(self._service, error) from error
+            await asyncio.sleep(exchange.RECONNECT_SECONDS)
 
     async def _stream(self, reader: EventReader, types: Sequence[str]) -> AsyncGenerator[Event, None]:
         call = calls.events(self._pipeline, types, reader.last_id)
-        silence = aiohttp.ClientTimeout(total=None, sock_connect=self._timeout, sock_read=EVENTS_SILENCE_SECONDS)
+        silence = aiohttp.ClientTimeout(
+            total=None, sock_connect=self._timeout, sock_read=exchange.EVENTS_SILENCE_SECONDS
+        )
         async with await self._sent(call, timeout=silence) as response:
             if response.status != 200:
-                raise error_of(call, await _read(response))
+                raise exchange.error_of(call, await _read(response))
             reader.restart()
             async for line in response.content:
                 event = reader.line(line.rstrip(b"\r\n"))
                 if event is not None:
                     yield event
 
-    async def _answer(self, call: Call[T]) -> T:
+    async def _answer(self, call: exchange.Call[T]) -> T:
         clock = asyncio.get_running_loop().time
         deadline = clock() + self._timeout
         try:
             async with asyncio.timeout_at(deadline):
-                for left in reversed(range(RETRIES + 1)):
+                for left in reversed(range(exchange.RETRIES + 1)):
                     response = await self._response(call)
-                    wait = wait_seconds(response)
+                    wait = exchange.wait_seconds(response)
                     if not left or wait is None or clock() + wait >= deadline:
                         break
                     await asyncio.sleep(wait)
         except TimeoutError:
             raise NotAvailable(f"{self._service.url}: got no answer within {self._timeout:g} s") from None
-        return answer_of(call, response)
+        return exchange.answer_of(call, response)
 
-    async def _response(self, call: Call[Any]) -> Response:
+    async def _response(self, call: exchange.Call[Any]) -> exchange.Response:
         """The response of the service; the request is sent again if the service had closed an idle connection."""
         again = True
         while True:
@@ -191,10 +144,10 @@ class AsyncClient:
                     return await _read(response)
             except (OSError, aiohttp.ClientError) as error:
                 if not again or not isinstance(error, aiohttp.ServerDisconnectedError | ConnectionResetError):
-                    raise unreachable(self._service, error) from error
+                    raise exchange.unreachable(self._service, error) from error
                 again = False
 
-    async def _sent(self, call: Call[Any], timeout: aiohttp.ClientTimeout) -> aiohttp.ClientResponse:
+    async def _sent(self, call: exchange.Call[Any], timeout: aiohttp.ClientTimeout) -> aiohttp.ClientResponse:
         if self._session is None:
             self._session = aiohttp.ClientSession(read_bufsize=_LARGEST_LINE)
         return await self._session.request(
@@ -207,6 +160,6 @@ class AsyncClient:
         )
 
 
-async def _read(response: aiohttp.ClientResponse) -> Response:
+async def _read(response: aiohttp.ClientResponse) -> exchange.Response:
     headers = {name.lower(): value for name, value in response.headers.items()}
-    return Response(response.status, headers, await response.read())
+    return exchange.Response(response.status, headers, await response.read())

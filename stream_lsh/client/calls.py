@@ -5,19 +5,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 import msgspec
 
-from stream_lsh.client.answers import (
-    ClusterPage,
-    Clusters,
-    Decided,
-    Entities,
-    EntityPage,
-    Mirrors,
-    PairExplanation,
-    Reviews,
-    ServiceDescription,
-    Similar,
-    StoredDocument,
-)
+from stream_lsh.client import answers
 from stream_lsh.client.exchange import Call, path_of
 from stream_lsh.errors import ConfigError
 
@@ -53,6 +41,12 @@ class ReviewList(Page, total=False):
     sort: str
 
 
+class DeadLetterList(Page, total=False):
+    """Only rows with this reason; a page may then be empty while `next` leads to more."""
+
+    reason: str
+
+
 class ClusterList(Page, total=False):
     """Clusters or entities with at least `least_size` members and `least_sources` outlets, in the order of `sort`.
 
@@ -66,94 +60,100 @@ class ClusterList(Page, total=False):
     text: str
 
 
-def service() -> Call[ServiceDescription]:
+class SimilarOptions(TypedDict, total=False):
+    """A value other than a text, and how `similar` compares.
+
+    `record` has the fields of a record, `source` its origin; `items` is a set; `vector` is as in the source.  `time` is
+    the event time, as in the source; by default, all stored documents are compared.  `limit` is the maximum number of
+    matches, 1 to 1,000 and 20 by default.  `threshold` is the least similarity or probability; by default, and at
+    least, the pipeline's threshold.  With `partial`, partitions may be missing from the answer.  With `stale`,
+    standbys, which may be behind, answer for owners that do not.
+    """
+
+    record: Mapping[str, Any]
+    source: str
+    items: Sequence[str | int]
+    vector: Vector
+    time: str | float | None
+    limit: int
+    threshold: float | None
+    partial: bool
+    stale: bool
+
+
+def service() -> Call[answers.ServiceDescription]:
     """A description of the worker, and whether its application is complete."""
-    return Call("GET", path_of(), ServiceDescription)
+    return Call("GET", path_of(), answers.ServiceDescription)
 
 
-def similar(
-    pipeline: str,
-    text: str | None = None,
-    *,
-    record: Mapping[str, Any] | None = None,
-    source: str = "",
-    items: Sequence[str | int] | None = None,
-    vector: Vector | None = None,
-    time: str | float | None = None,
-    limit: int = 20,
-    threshold: float | None = None,
-    partial: bool = False,
-    stale: bool = False,
-) -> Call[Similar]:
+def similar(pipeline: str, text: str | None = None, **options: Unpack[SimilarOptions]) -> Call[answers.Similar]:
     """The stored documents that are similar to one that is not stored.
 
     Args:
         pipeline: its name.
         text: for a pipeline of texts.
-        record: the fields of a record.
-        source: the origin of that record.
-        items: of a set.
-        vector: as in the source.
-        time: event time, as in the source; by default, all stored documents are compared.
-        limit: the maximum number of matches, 1 to 1,000.
-        threshold: the least similarity or probability; by default, and at least, the pipeline's threshold.
-        partial: partitions may be missing from the answer.
-        stale: standbys, which may be behind, answer for owners that do not.
+        options: another value, and how it is compared.
 
     Raises:
         ConfigError: none, or several, of text, record, items and vector.
     """
+    record, source = options.get("record"), options.get("source")
     whole_record = None if record is None else {"fields": record, **({"source": source} if source else {})}
-    values = {"text": text, "record": whole_record, "items": items, "vector": vector}
+    values = {"text": text, "record": whole_record, "items": options.get("items"), "vector": options.get("vector")}
     given = {name: value for name, value in values.items() if value is not None}
     if len(given) != 1:
         raise ConfigError(
             f"similar: got {' and '.join(given) or 'no value'}, expected one of text, record, items and vector"
         )
-    options = {"time": time, "threshold": threshold}
-    body = given | {"limit": limit} | {name: value for name, value in options.items() if value is not None}
-    body |= {name: "allow" for name, allowed in (("partial", partial), ("stale", stale)) if allowed}
-    return Call("POST", path_of(_PIPELINES, pipeline, "similar"), Similar, _json(body))
+    body: dict[str, Any] = {**given, "limit": options.get("limit", 20)}
+    body |= {name: value for name in ("time", "threshold") if (value := options.get(name)) is not None}
+    body |= {name: "allow" for name in ("partial", "stale") if options.get(name)}
+    return Call("POST", path_of(_PIPELINES, pipeline, "similar"), answers.Similar, _json(body))
 
 
-def document(pipeline: str, id: str, **page: Unpack[Page]) -> Call[StoredDocument]:
+def document(pipeline: str, id: str, **page: Unpack[Page]) -> Call[answers.StoredDocument]:
     """A document, its cluster or entity, and a page of its matches."""
-    return _get(StoredDocument, pipeline, "documents", id, options=page)
+    return _get(answers.StoredDocument, pipeline, "documents", id, options=page)
 
 
-def cluster(pipeline: str, id: str, **page: Unpack[MemberPage]) -> Call[ClusterPage]:
+def cluster(pipeline: str, id: str, **page: Unpack[MemberPage]) -> Call[answers.ClusterPage]:
     """A cluster, and a page of its members."""
-    return _get(ClusterPage, pipeline, "clusters", id, options=page)
+    return _get(answers.ClusterPage, pipeline, "clusters", id, options=page)
 
 
-def clusters(pipeline: str, **chosen: Unpack[ClusterList]) -> Call[Clusters]:
+def clusters(pipeline: str, **chosen: Unpack[ClusterList]) -> Call[answers.Clusters]:
     """A page of clusters."""
-    return _get(Clusters, pipeline, "clusters", options=chosen)
+    return _get(answers.Clusters, pipeline, "clusters", options=chosen)
 
 
-def entity(pipeline: str, id: str, **page: Unpack[MemberPage]) -> Call[EntityPage]:
+def entity(pipeline: str, id: str, **page: Unpack[MemberPage]) -> Call[answers.EntityPage]:
     """An entity with its golden record, and a page of its records."""
-    return _get(EntityPage, pipeline, "entities", id, options=page)
+    return _get(answers.EntityPage, pipeline, "entities", id, options=page)
 
 
-def entities(pipeline: str, **chosen: Unpack[ClusterList]) -> Call[Entities]:
+def entities(pipeline: str, **chosen: Unpack[ClusterList]) -> Call[answers.Entities]:
     """A page of entities."""
-    return _get(Entities, pipeline, "entities", options=chosen)
+    return _get(answers.Entities, pipeline, "entities", options=chosen)
 
 
-def reviews(pipeline: str, **chosen: Unpack[ReviewList]) -> Call[Reviews]:
+def reviews(pipeline: str, **chosen: Unpack[ReviewList]) -> Call[answers.Reviews]:
     """A page of pairs of records for review."""
-    return _get(Reviews, pipeline, "reviews", options=chosen)
+    return _get(answers.Reviews, pipeline, "reviews", options=chosen)
 
 
-def mirrors(pipeline: str, **chosen: Unpack[MirrorList]) -> Call[Mirrors]:
+def mirrors(pipeline: str, **chosen: Unpack[MirrorList]) -> Call[answers.Mirrors]:
     """A page of sites that mirror each other."""
-    return _get(Mirrors, pipeline, "mirrors", options=chosen)
+    return _get(answers.Mirrors, pipeline, "mirrors", options=chosen)
 
 
-def pair(pipeline: str, left: str, right: str) -> Call[PairExplanation]:
+def dead_letters(pipeline: str, **chosen: Unpack[DeadLetterList]) -> Call[answers.DeadLetters]:
+    """A page of messages that could not be used, the newest first."""
+    return _get(answers.DeadLetters, pipeline, "dead-letters", options=chosen)
+
+
+def pair(pipeline: str, left: str, right: str) -> Call[answers.PairExplanation]:
     """The reason why two documents are, or are not, in one cluster or entity."""
-    return _get(PairExplanation, pipeline, "pairs", left, right, options={})
+    return _get(answers.PairExplanation, pipeline, "pairs", left, right, options={})
 
 
 class DecisionNotes(TypedDict, total=False):
@@ -164,12 +164,14 @@ class DecisionNotes(TypedDict, total=False):
     wait: float
 
 
-def decide(pipeline: str, left: str, right: str, decision: str | None, **notes: Unpack[DecisionNotes]) -> Call[Decided]:
+def decide(
+    pipeline: str, left: str, right: str, decision: str | None, **notes: Unpack[DecisionNotes]
+) -> Call[answers.Decided]:
     """A decision on two records: `same`, `different`, or None to withdraw an earlier one."""
     wait = notes.pop("wait", 0.0)
     headers = {"Prefer": f"wait={wait:g}"} if wait else {}
     body = _json({"left": left, "right": right, "decision": decision, **notes})
-    return Call("POST", path_of(_PIPELINES, pipeline, "decisions"), Decided, body, headers)
+    return Call("POST", path_of(_PIPELINES, pipeline, "decisions"), answers.Decided, body, headers)
 
 
 def _get(answer: type[T], pipeline: str, *segments: str, options: Mapping[str, Any]) -> Call[T]:

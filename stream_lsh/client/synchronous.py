@@ -3,38 +3,12 @@
 import http.client
 import socket
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
-from stream_lsh.client import calls
-from stream_lsh.client.answers import (
-    ClusterPage,
-    Clusters,
-    Decided,
-    Entities,
-    EntityPage,
-    Mirrors,
-    PairExplanation,
-    Reviews,
-    ServiceDescription,
-    Similar,
-    StoredDocument,
-)
+from stream_lsh.client import answers, calls, exchange
 from stream_lsh.client.event_stream import Event, EventReader
-from stream_lsh.client.exchange import (
-    EVENTS_SILENCE_SECONDS,
-    RECONNECT_SECONDS,
-    RETRIES,
-    TIMEOUT_SECONDS,
-    Call,
-    Response,
-    answer_of,
-    error_of,
-    service_at,
-    unreachable,
-    wait_seconds,
-)
 from stream_lsh.errors import NotAvailable
 
 T = TypeVar("T")
@@ -56,8 +30,8 @@ class Client:
         timeout: the seconds that a call may take, including its retries.
     """
 
-    def __init__(self, url: str, pipeline: str, token: str = "", timeout: float = TIMEOUT_SECONDS) -> None:
-        self._service, self._pipeline, self._timeout = service_at(url, token), pipeline, timeout
+    def __init__(self, url: str, pipeline: str, token: str = "", timeout: float = exchange.TIMEOUT_SECONDS) -> None:
+        self._service, self._pipeline, self._timeout = exchange.service_at(url, token), pipeline, timeout
         self._connection: http.client.HTTPConnection | None = None
 
     def __enter__(self) -> Self:
@@ -74,74 +48,53 @@ class Client:
         if connection is not None:
             connection.close()
 
-    def service(self) -> ServiceDescription:
+    def service(self) -> answers.ServiceDescription:
         """A description of the worker that answers, and whether its application is complete."""
         return self._answer(calls.service())
 
-    def similar(
-        self,
-        text: str | None = None,
-        *,
-        record: Mapping[str, Any] | None = None,
-        source: str = "",
-        items: Sequence[str | int] | None = None,
-        vector: calls.Vector | None = None,
-        time: str | float | None = None,
-        limit: int = 20,
-        threshold: float | None = None,
-        partial: bool = False,
-        stale: bool = False,
-    ) -> Similar:
-        """The stored documents that are similar to one that is not stored; arguments as of `calls.similar`."""
-        return self._answer(
-            calls.similar(
-                self._pipeline,
-                text,
-                record=record,
-                source=source,
-                items=items,
-                vector=vector,
-                time=time,
-                limit=limit,
-                threshold=threshold,
-                partial=partial,
-                stale=stale,
-            )
-        )
+    def similar(self, text: str | None = None, **options: Unpack[calls.SimilarOptions]) -> answers.Similar:
+        """The stored documents that are similar to a text, or to another value among the options; stores nothing."""
+        return self._answer(calls.similar(self._pipeline, text, **options))
 
-    def document(self, id: str, **page: Unpack[calls.Page]) -> StoredDocument:
+    def document(self, id: str, **page: Unpack[calls.Page]) -> answers.StoredDocument:
         """A document, its cluster or entity, and a page of its matches."""
         return self._answer(calls.document(self._pipeline, id, **page))
 
-    def cluster(self, id: str, **page: Unpack[calls.MemberPage]) -> ClusterPage:
+    def cluster(self, id: str, **page: Unpack[calls.MemberPage]) -> answers.ClusterPage:
         """A cluster, and a page of its members, oldest first."""
         return self._answer(calls.cluster(self._pipeline, id, **page))
 
-    def clusters(self, **chosen: Unpack[calls.ClusterList]) -> Clusters:
+    def clusters(self, **chosen: Unpack[calls.ClusterList]) -> answers.Clusters:
         """A page of clusters."""
         return self._answer(calls.clusters(self._pipeline, **chosen))
 
-    def entity(self, id: str, **page: Unpack[calls.MemberPage]) -> EntityPage:
+    def entity(self, id: str, **page: Unpack[calls.MemberPage]) -> answers.EntityPage:
         """An entity with its golden record, and a page of its records."""
         return self._answer(calls.entity(self._pipeline, id, **page))
 
-    def entities(self, **chosen: Unpack[calls.ClusterList]) -> Entities:
+    def entities(self, **chosen: Unpack[calls.ClusterList]) -> answers.Entities:
         """A page of entities."""
         return self._answer(calls.entities(self._pipeline, **chosen))
 
-    def reviews(self, **chosen: Unpack[calls.ReviewList]) -> Reviews:
+    def reviews(self, **chosen: Unpack[calls.ReviewList]) -> answers.Reviews:
         """A page of pairs of records for review."""
         return self._answer(calls.reviews(self._pipeline, **chosen))
 
-    def mirrors(self, **chosen: Unpack[calls.MirrorList]) -> Mirrors:
+    def mirrors(self, **chosen: Unpack[calls.MirrorList]) -> answers.Mirrors:
         """A page of sites that mirror each other."""
         return self._answer(calls.mirrors(self._pipeline, **chosen))
 
-    def pair(self, left: str, right: str) -> PairExplanation:
+    def dead_letters(self, **chosen: Unpack[calls.DeadLetterList]) -> answers.DeadLetters:
+        """A page of messages that could not be used, the newest first."""
+        return self._answer(calls.dead_letters(self._pipeline, **chosen))
+
+    def pair(self, left: str, right: str) -> answers.PairExplanation:
         """The reason why two documents are, or are not, in one cluster or entity."""
         return self._answer(calls.pair(self._pipeline, left, right))
 
-    def decide(self, left: str, right: str, decision: str | None, **notes: Unpack[calls.DecisionNotes]) -> Decided:
+    def decide(
+        self, left: str, right: str, decision: str | None, **notes: Unpack[calls.DecisionNotes]
+    ) -> answers.Decided:
         """Decide that two records are `same` or `different`; None withdraws an earlier decision."""
         return self._answer(calls.decide(self._pipeline, left, right, decision, **notes))
 
@@ -157,15 +110,15 @@ class Client:
         """
         reader = EventReader(after)
         while True:
-            connection = self._connected(EVENTS_SILENCE_SECONDS)
+            connection = self._connected(exchange.EVENTS_SILENCE_SECONDS)
             try:
                 yield from self._stream(connection, reader, types)
             except (OSError, http.client.HTTPException, NotAvailable) as error:
                 if not reader.begun:
-                    raise unreachable(self._service, error) from error
+                    raise exchange.unreachable(self._service, error) from error
             finally:
                 connection.close()
-            time.sleep(RECONNECT_SECONDS)
+            time.sleep(exchange.RECONNECT_SECONDS)
 
     def _stream(
         self, connection: http.client.HTTPConnection, reader: EventReader, types: Sequence[str]
@@ -173,24 +126,24 @@ class Client:
         call = calls.events(self._pipeline, types, reader.last_id)
         response = self._sent(connection, call)
         if response.status != 200:
-            raise error_of(call, _read(response))
+            raise exchange.error_of(call, _read(response))
         reader.restart()
         for line in response:
             event = reader.line(line.rstrip(b"\r\n"))
             if event is not None:
                 yield event
 
-    def _answer(self, call: Call[T]) -> T:
+    def _answer(self, call: exchange.Call[T]) -> T:
         deadline = time.monotonic() + self._timeout
-        for left in reversed(range(RETRIES + 1)):
+        for left in reversed(range(exchange.RETRIES + 1)):
             response = self._response(call, deadline)
-            wait = wait_seconds(response)
+            wait = exchange.wait_seconds(response)
             if not left or wait is None or time.monotonic() + wait >= deadline:
                 break
             time.sleep(wait)
-        return answer_of(call, response)
+        return exchange.answer_of(call, response)
 
-    def _response(self, call: Call[T], deadline: float) -> Response:
+    def _response(self, call: exchange.Call[T], deadline: float) -> exchange.Response:
         """The response of the service; the request is sent again if the service had closed an idle connection."""
         while True:
             seconds, kept = deadline - time.monotonic(), self._connection is not None
@@ -205,7 +158,7 @@ class Client:
             except (OSError, http.client.HTTPException) as error:
                 self.close()
                 if not (kept and isinstance(error, _CLOSED)):
-                    raise unreachable(self._service, error) from error
+                    raise exchange.unreachable(self._service, error) from error
                 continue
             except BaseException:
                 self.close()
@@ -218,7 +171,7 @@ class Client:
         kind = http.client.HTTPSConnection if self._service.secure else http.client.HTTPConnection
         return kind(self._service.host, self._service.port, timeout=seconds)
 
-    def _sent(self, connection: http.client.HTTPConnection, call: Call[Any]) -> http.client.HTTPResponse:
+    def _sent(self, connection: http.client.HTTPConnection, call: exchange.Call[Any]) -> http.client.HTTPResponse:
         if connection.sock is None:
             _open(connection)
         connection.request(call.method, self._service.base + call.path, call.body, self._service.headers(call))
@@ -231,6 +184,6 @@ def _open(connection: http.client.HTTPConnection) -> None:
     connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
-def _read(response: http.client.HTTPResponse) -> Response:
+def _read(response: http.client.HTTPResponse) -> exchange.Response:
     headers = {name.lower(): value for name, value in response.getheaders()}
-    return Response(response.status, headers, response.read())
+    return exchange.Response(response.status, headers, response.read())

@@ -273,5 +273,7 @@ def _comparison_value(compared: Comparison) -> dict[str, Any]:
         "bands": compared.bands,
         "probability": compared.probability,
         "identical": compared.identical,
-        **({} if compared.distance is None else {"distance": compared.distance}),
+        **(
+            {} if compared.distance is None else {"distance": compared.distance, "greatest_distance": compared.greatest}
+        ),
     }

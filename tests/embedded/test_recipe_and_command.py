@@ -87,12 +87,12 @@ async def test_the_commands_explain_a_pair_and_decide_on_it() -> None:
     async with application(configured(1, "kind = 'record'\nprofile = 'people'")) as running:
         await running.send([("1", person), ("2", person)])
         at = ("--url", f"http://{running.shares[0].address}", "--pipeline", "docs")
-        code, out, _ = await query("--pair", "1", "2", *at)
-        assert (code, out.splitlines()[0]) == (0, "together")
+        code, out, _ = await command("explain", "1", "2", *at)
+        assert (code, out.splitlines()[0]) == (0, "in one entity")
         assert "surname +" in out
         code, out, _ = await command("decide", "2", "1", "different", "--by", "ben", *at)
         assert (code, out.startswith("1 ~ 2: different, ")) == (0, True)
         await running.worker.settled()
         assert [key for key, _ in await running.read("matches")] == []
         assert (await command("decide", "1", "2", "perhaps", *at))[0] == 2
-        assert (await query("--pair", "1", "3", *at))[0] == 1
+        assert (await command("explain", "1", "3", *at))[0] == 1

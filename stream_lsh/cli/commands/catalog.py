@@ -1,4 +1,4 @@
-"""The commands by use, each with its summary; the module of a command has its name."""
+"""The commands by use, each with its summary and its module."""
 
 GROUPS = {
     "first steps": {
@@ -23,7 +23,7 @@ GROUPS = {
         "check": "check configuration, brokers, topics and lag; --audit: check the results",
         "serve": "answer queries from the changelogs, while workers are down too",
         "ui": "show web pages about running workers",
-        "query": "ask running workers what is similar to a file, for a document, or why two match",
+        "query": "ask running workers what is similar to a file, or for a document",
         "decide": "decide that two records are the same, or different",
         "broker": "start or stop a Kafka broker on this machine, to try things out",
     },
@@ -42,3 +42,9 @@ GROUPS = {
 
 COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 """Every command with its summary."""
+
+
+def module_of(command: str) -> str:
+    """The name of the module of a command: those of a large group have a folder."""
+    folder = next((f"{group}." for group in ("files", "kafka") if command in GROUPS[group]), "")
+    return f"{__package__}.{folder}{command}"

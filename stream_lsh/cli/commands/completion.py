@@ -4,7 +4,7 @@ from argparse import Action, ArgumentParser
 from collections.abc import Sequence
 from importlib import import_module
 
-from stream_lsh.cli.commands.catalog import COMMANDS
+from stream_lsh.cli.commands.catalog import COMMANDS, module_of
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.output.atomic_files import STDOUT, Output
 
@@ -44,7 +44,7 @@ def _whole_command() -> ArgumentParser:
     commands = whole.add_subparsers()
     for name, summary in COMMANDS.items():
         below = commands.add_parser(name, help=summary.replace("%", "%%"), add_help=False)
-        for action in import_module(f"stream_lsh.cli.commands.{name}").make_parser()._actions:
+        for action in import_module(module_of(name)).make_parser()._actions:
             below._add_action(_completed(action))
     return whole
 

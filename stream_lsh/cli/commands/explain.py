@@ -1,12 +1,12 @@
 """`stream-lsh explain`: why two documents are in one cluster, or why not; in files as `dedup` groups them, or live.
 
-Live means: from the current source and results on Kafka.  The command writes nothing there.  With a profile, the files
-contain records, and the command explains their score.
+Live means: from the current source and results on Kafka, or from the query API of a worker.  The command writes nothing
+there.  With a profile, the files contain records, and the command explains their score.
 """
 
 import os
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from stream_lsh.cli.options.common import (
 )
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.options.pipelines import one_of
+from stream_lsh.cli.options.query_api import add_query_api
 from stream_lsh.cli.output.atomic_files import STDOUT
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.cli.process import run_cancellable
@@ -37,9 +38,11 @@ examples:
   stream-lsh explain agency.txt herald.txt news/
   stream-lsh explain 17 23 articles.jsonl.gz --threshold 0.6 --json
   stream-lsh explain agency herald --config news.toml
+  stream-lsh explain agency herald --url http://127.0.0.1:6067 --pipeline news
   stream-lsh explain 17 23 customers.csv --profile people --picture why.svg
 
-With files, use the same options as for `dedup`. With --config, the configuration defines all settings.
+With files, use the same options as for `dedup`. With --config, the configuration defines all settings. With --url, a
+running worker with the key `ask` explains the pair, without reading the topics.
 [-...-] marks text of the first document only, {+...+} text of the second one only; terminals show colours.
 All documents are held in memory; with --config also all texts of the source.
 With --profile, the files contain records and are read as by `link`: each of several files is a source, and ids are
@@ -47,7 +50,8 @@ SOURCE/ID. Only --picture, --json, --full, --format, --encoding, --max-bytes and
 apply. A profile without weights is first trained on the files.
 If an id begins with a dash, put the options first, then --.
 """
-_OWN = frozenset({"one", "other", "file", "config", "pipeline", "json", "full", "stories", "picture", "output"})
+_LIVE = frozenset({"one", "other", "file", "config", "url", "token_file", "pipeline", "json", "full", "output"})
+_OWN = _LIVE | {"stories", "picture"}
 _ONLY_OF_RECORDS = frozenset({"picture", "encoding"})
 _OF_RECORDS = (
     _OWN
@@ -61,6 +65,10 @@ def run(arguments: Sequence[str]) -> int:
     parser = make_parser()
     options = parse(parser, arguments)
     _check(parser, options)
+    if options.url is not None:
+        from stream_lsh.cli.runs.explain_url import run_url  # noqa: PLC0415
+
+        return run_url(options)
     if options.profile is not None:
         from stream_lsh.records.libraries import require  # noqa: PLC0415
 
@@ -102,14 +110,15 @@ def make_parser() -> Parser:
         "explain",
         "Show why two documents are (or are not) in one cluster, or why two records match.",
         _EPILOG,
-        first=("config", "profile", "threshold", "output", "json"),
+        first=("config", "url", "profile", "threshold", "json"),
     )
     add = parser.add_argument
     add("one", metavar="A", help="id of a document or record")
     add("other", metavar="B", help="id of another one")
     add("file", nargs="*", metavar="FILE", help="file or folder; - for standard input")
     add("--config", metavar="FILE", help="instead of files: the configuration of a running pipeline")
-    add("--pipeline", metavar="NAME", help="the pipeline, if the configuration has several")
+    add_query_api(parser, alone=False)
+    add("--pipeline", metavar="NAME", help="the pipeline; with --config only if the configuration has several")
     profiles = "the files hold records, compared with people, companies, products, bibliography, or a TOML file"
     add("--profile", metavar="NAME", help=profiles)
     add("--picture", metavar="OUT", help="for records: SVG picture of the score")
@@ -124,19 +133,15 @@ def make_parser() -> Parser:
 
 
 def _check(parser: Parser, options: Namespace) -> None:
-    problems = []
+    live = options.config is not None or options.url is not None
+    problems = [*_sources(options)]
     if options.one == options.other:
         problems.append(f"got the id {options.one!r} twice, expected two of them")
-    if options.config is None and not options.file:
-        problems.append("got neither files nor --config, expected one of them")
-    if options.config is None and options.pipeline is not None:
-        problems.append("--pipeline: got it without --config, expected both: it names a pipeline of the configuration")
-    if options.config is not None:
-        if options.file:
-            problems.append(f"got --config and {' '.join(options.file)}, expected a configuration or files")
+    if live:
+        own = _OWN if options.url is None else _LIVE
         problems += [
-            f"{name}: applies to files only; with --config, the configuration defines it"
-            for name in _set_options(parser, options, _OWN)
+            f"{name}: applies to files only; the configuration of the worker defines it"
+            for name in _set_options(parser, options, own)
         ]
     elif options.profile is not None:
         problems += [
@@ -150,8 +155,25 @@ def _check(parser: Parser, options: Namespace) -> None:
         problems.append("--picture: got -, expected a file")
     if problems:
         raise ConfigError(problems)
-    if options.config is None and options.profile is None:
+    if not live and options.profile is None:
         of_documents(options)
+
+
+def _sources(options: Namespace) -> Iterator[str]:
+    """The mistakes in the choice of a source: files, --config or --url."""
+    given = [name for name in ("config", "url") if getattr(options, name) is not None]
+    if not (given or options.file):
+        yield "got neither files nor --config nor --url, expected one of them"
+    if given and options.file:
+        yield f"got --{given[0]} and {' '.join(options.file)}, expected one of them"
+    if len(given) > 1:
+        yield "got --config and --url, expected one of them"
+    if not given and options.pipeline is not None:
+        yield "--pipeline: got it without --config or --url, expected one of them: it names a running pipeline"
+    if options.url is not None and options.pipeline is None:
+        yield "--url: got it without --pipeline, expected the name of the pipeline"
+    if options.url is None and options.token_file is not None:
+        yield "--token-file: got it without --url, expected both: the token is that of the query API"
 
 
 def _set_options(parser: Parser, options: Namespace, own: frozenset[str]) -> list[str]:

@@ -11,11 +11,12 @@ if TYPE_CHECKING:
     from stream_lsh.client.synchronous import Client
 
 
-def add_query_api(parser: Parser) -> None:
-    """Add the options."""
+def add_query_api(parser: Parser, *, alone: bool = True) -> None:
+    """Add the options; `alone`: a command that has no other source, so that URL and pipeline are required."""
     add = parser.add_argument
-    add("--url", required=True, metavar="URL", help="the query API of a worker, such as http://127.0.0.1:6067")
-    add("--pipeline", required=True, metavar="NAME", help="the pipeline")
+    add("--url", required=alone, metavar="URL", help="the query API of a worker, such as http://127.0.0.1:6067")
+    if alone:
+        add("--pipeline", required=True, metavar="NAME", help="the pipeline")
     add("--token-file", type=Path, metavar="FILE", help="the file that contains the token of the query API")
 
 

@@ -100,6 +100,7 @@ _CLUSTERS = {
 }
 _MEMBERS = {"limit": _LIMIT, "start": _START}
 _REVIEWS = {"sort": Parameter("closest", options=("closest", "newest")), "limit": _LIMIT, "after": _AFTER}
+_DEAD_LETTERS = {"reason": Parameter(""), "limit": Parameter(20, 1, 100), "after": _AFTER}
 
 ROUTES: Sequence[Route] = (
     Route("service", "GET", VERSION_PATH),
@@ -114,6 +115,7 @@ ROUTES: Sequence[Route] = (
     Route("reviews", "GET", f"{_PIPELINE}/reviews", _REVIEWS),
     Route("decide", "POST", f"{_PIPELINE}/decisions", takes=JSON),
     Route("mirrors", "GET", f"{_PIPELINE}/mirrors", {"site": Parameter(""), "limit": _LIMIT, "start": _START}),
+    Route("dead_letters", "GET", f"{_PIPELINE}/dead-letters", _DEAD_LETTERS),
     Route(
         "step",
         "POST",

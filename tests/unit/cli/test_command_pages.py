@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 
-from stream_lsh.cli.commands.catalog import COMMANDS
+from stream_lsh.cli.commands.catalog import COMMANDS, module_of
 from stream_lsh.cli.options.parser import Parser
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "reference" / "commands"
@@ -56,7 +56,7 @@ def parser_of(command: str) -> Parser:
         raise _Parser(parser)
 
     with mock.patch.object(Parser, "parse", caught), pytest.raises(_Parser) as found:
-        import_module(f"stream_lsh.cli.commands.{command}").run([])
+        import_module(module_of(command)).run([])
     parser: Parser = found.value.args[0]
     return parser
 

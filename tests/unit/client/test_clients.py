@@ -179,8 +179,7 @@ def stream(*lines: str) -> bytes:
 def test_events_continue_behind_the_last_id_after_a_lost_connection(
     asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("synchronous", "asynchronous"):
-        monkeypatch.setattr(f"stream_lsh.client.{module}.RECONNECT_SECONDS", 0)
+    monkeypatch.setattr("stream_lsh.client.exchange.RECONNECT_SECONDS", 0)
     data = 'data: {"key":"k","value":{"n":%d},"headers":{}}'
     first = stream("id: matches:1", "", ": still here", "event: matches", data % 1, "", "id: matches:2", "")
     second = stream("event: matches", data % 2, "id: matches:3", "")

@@ -14,7 +14,7 @@ from typing import IO
 import pytest
 
 from tests.unit.applications.test_duplicate_code import RENAMED, TOTAL
-from tests.unit.cli.commands.test_link import PROFILE, UNLEARNED, people
+from tests.unit.cli.commands.files.test_link import PROFILE, UNLEARNED, people
 from tests.unit.cli.runs import OTHER, STORY, a_few_thousand, lines_of, stream_lsh
 
 COPIES = [str(number) for number in range(200)]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stream_lsh.cli.commands.catalog import COMMANDS
+from stream_lsh.cli.commands.catalog import COMMANDS, module_of
 from stream_lsh.cli.options.parser import Parser, whole
 from stream_lsh.errors import ConfigError
 
@@ -48,7 +48,7 @@ def test_an_unknown_option_names_the_nearest(parser: Parser) -> None:
 def test_options_have_one_name_for_one_meaning(command: str) -> None:
     from importlib import import_module  # noqa: PLC0415 - one command each
 
-    options = set(import_module(f"stream_lsh.cli.commands.{command}").make_parser()._option_string_actions)
+    options = set(import_module(module_of(command)).make_parser()._option_string_actions)
     assert [name for name in options if name.startswith("--least-")] == []
     assert "--output" not in options or "-o" in options
     assert "--rejects" not in options or {"--strict", "--quiet"} <= options

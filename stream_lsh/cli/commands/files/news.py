@@ -5,7 +5,7 @@ It runs `dedup` with the preset `news` and reports the clusters as stories.
 
 from collections.abc import Sequence
 
-from stream_lsh.cli.commands.dedup import run_with
+from stream_lsh.cli.commands.files.dedup import run_with
 from stream_lsh.cli.options.common import add_report_options, parse
 from stream_lsh.cli.options.parser import Parser
 

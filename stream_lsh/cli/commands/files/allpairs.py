@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from importlib import import_module
 
-from stream_lsh.cli.commands.dedup import outputs_of
+from stream_lsh.cli.commands.files.dedup import outputs_of
 from stream_lsh.cli.options.common import (
     MEASURES,
     SHINGLES,

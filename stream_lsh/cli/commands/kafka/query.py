@@ -1,4 +1,4 @@
-"""`stream-lsh query`: similar documents in a running stream, a document by its id, or the explanation of a pair."""
+"""`stream-lsh query`: similar documents in a running stream, or a document by its id."""
 
 import sys
 from argparse import Namespace
@@ -14,7 +14,7 @@ from stream_lsh.cli.output.terminal import Screen, plain
 from stream_lsh.errors import ConfigError, UnusableDocument
 
 if TYPE_CHECKING:
-    from stream_lsh.client.answers import Match, PairExplanation, Similar, StoredDocument
+    from stream_lsh.client.answers import Match, Similar, StoredDocument
 
 VALUES = ("text", "record", "items", "vector")
 """The members of a query, one for each kind of data."""
@@ -24,7 +24,6 @@ examples:
   stream-lsh query article.txt --url http://127.0.0.1:6067 --pipeline news
   echo '["milk", "bread"]' | stream-lsh query - --value items --url http://127.0.0.1:6067 --pipeline baskets
   stream-lsh query --id herald-7 --url http://127.0.0.1:6067 --pipeline news --json
-  stream-lsh query --pair herald-7 wire-1 --url http://127.0.0.1:6067 --pipeline news
 
 The worker needs the key `ask` in [worker].  The query stores nothing.
 With --value, the file contains JSON: the fields of a record, the items of a set, or a vector.
@@ -37,18 +36,15 @@ Exit code 1: no worker can answer now, or the id does not exist; 2: a wrong opti
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     options = make_parser().parse(arguments)
-    if sum(given is not None for given in (options.file, options.id, options.pair)) != 1:
-        raise ConfigError("expected one of: a file (- for standard input), --id, --pair")
+    if (options.file is None) == (options.id is None):
+        raise ConfigError("expected either a file (- for standard input) or --id")
     import msgspec  # noqa: PLC0415 - loads longer than `--help` takes
 
     with client_of(options) as client, closing(Screen()) as screen:
-        answer: Similar | StoredDocument | PairExplanation
+        answer: Similar | StoredDocument
         if options.id is not None:
             answer = client.document(options.id, limit=min(options.limit, 500))
             lines = _document_lines(answer)
-        elif options.pair is not None:
-            answer = client.pair(*options.pair)
-            lines = _pair_lines(answer)
         else:
             value = {options.value: _value(options)}
             answer = client.similar(**value, limit=options.limit, threshold=options.threshold)
@@ -66,15 +62,14 @@ def make_parser() -> Parser:
     """The options of the command."""
     parser = Parser(
         "query",
-        "Ask a running stream for documents similar to a file, for one document, or for the explanation of a pair.",
+        "Ask a running stream for documents similar to a file, or for one document.",
         _EPILOG,
-        first=("url", "pipeline", "id", "pair", "json"),
+        first=("url", "pipeline", "id", "value", "json"),
     )
     add = parser.add_argument
     add("file", nargs="?", metavar="FILE", help="a text, or JSON with --value; - for standard input")
     add_query_api(parser)
     add("--id", metavar="ID", help="instead of a file: the document with this id, its cluster and its matches")
-    add("--pair", nargs=2, metavar=("A", "B"), help="instead of a file: why these two are, or are not, in one cluster")
     add("--value", choices=VALUES, default=VALUES[0], help="the kind of data in the file (default %(default)s)")
     add("--limit", type=int, default=20, metavar="N", help="the maximum number of matches (default %(default)s)")
     add("--threshold", type=float, metavar="S", help="the least similarity; not below the threshold of the pipeline")
@@ -112,16 +107,3 @@ def _document_lines(document: "StoredDocument") -> Iterator[str]:
     yield f"{document.id}: {state}, {f'cluster {document.cluster}' if document.cluster else 'in no cluster'}"
     for pair in document.matches:
         yield f"{pair.similarity:.4f}  {pair.right if pair.left == document.id else pair.left}"
-
-
-def _pair_lines(explained: "PairExplanation") -> Iterator[str]:
-    reason = f": {explained.reason}" if explained.reason else ""
-    yield f"{'together' if explained.together else 'apart'}{reason}"
-    if explained.comparison is not None:
-        yield f"similarity {explained.comparison.similarity:.4f}, threshold {explained.threshold:g}"
-    if explained.pair is not None and explained.pair.score is not None:
-        weights = ", ".join(f"{name} {bits:+.2f}" for name, bits in (explained.pair.weights or {}).items())
-        review = ", for review" if explained.pair.review else ""
-        yield f"probability {explained.pair.similarity:.4f}{review}; score {explained.pair.score:+.2f}: {weights}"
-    for link in explained.path or ():
-        yield f"{link.similarity:.4f}  {link.left}  {link.right}"

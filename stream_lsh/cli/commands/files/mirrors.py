@@ -5,7 +5,7 @@ It is `dedup` with the preset `mirrors`, and adds up the pairs of pages by the h
 
 from collections.abc import Sequence
 
-from stream_lsh.cli.commands.dedup import run_with
+from stream_lsh.cli.commands.files.dedup import run_with
 from stream_lsh.cli.options.common import add_report_options, parse
 from stream_lsh.cli.options.parser import Parser, share
 from stream_lsh.kinds.text.presets import MIRROR_SHARE

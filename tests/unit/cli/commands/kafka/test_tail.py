@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stream_lsh.cli.commands.tail import run
+from stream_lsh.cli.commands.kafka.tail import run
 from stream_lsh.errors import ConfigError
 
 

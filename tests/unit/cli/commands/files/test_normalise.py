@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stream_lsh.cli.commands.catalog import module_of
 from stream_lsh.cli.options.common import parse
 from stream_lsh.config import parse as parse_config
 from stream_lsh.kinds.kind import as_kind
@@ -69,7 +70,7 @@ def test_an_unknown_form_is_rejected_with_the_nearest_name(command: str, file: P
 
 @pytest.mark.parametrize("command", ["dedup", "tune", "explain", "allpairs", "news", "mirrors", "plagiarism"])
 def test_the_help_names_all_forms_and_the_default_is_that_of_the_configuration(command: str) -> None:
-    parser = import_module(f"stream_lsh.cli.commands.{command}").make_parser()
+    parser = import_module(module_of(command)).make_parser()
     (option,) = [one for one in parser._actions if one.dest == "normalise"]
     assert option.help is not None
     assert all(form in option.help for form in FORMS)

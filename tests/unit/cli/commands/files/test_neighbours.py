@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from stream_lsh.cli.commands.neighbours import _MEASURES, _SLOTS
+from stream_lsh.cli.commands.files.neighbours import _MEASURES, _SLOTS
 from stream_lsh.kinds.vector.metric import VECTOR_MEASURES
 from stream_lsh.kinds.vector.scheme import SLOTS
 from tests.unit.cli.runs import Run, lines_of, stream_lsh

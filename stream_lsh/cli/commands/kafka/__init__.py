@@ -1,0 +1,1 @@
+"""The commands on running pipelines, and on their broker."""
