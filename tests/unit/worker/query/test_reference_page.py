@@ -68,17 +68,23 @@ def _examples(content: dict[str, Any]) -> Iterator[str]:
 
 
 def _lines(value: Any, indent: str = "", before: str = "") -> Iterator[str]:
-    """JSON with a value on one line wherever it fits."""
+    """JSON with as many values on a line as fit."""
     whole = f"{indent}{before}{json.dumps(value, ensure_ascii=False)}"
     if len(whole) <= _WIDTH or not isinstance(value, dict | list) or not value:
         yield whole
         return
     rows = [*value.items()] if isinstance(value, dict) else [(None, one) for one in value]
     yield f"{indent}{before}{'{' if isinstance(value, dict) else '['}"
+    packed = ""
     for number, (name, one) in enumerate(rows, 1):
         *lines, last = _lines(one, f"{indent}  ", "" if name is None else f"{json.dumps(name)}: ")
+        last += "," if number < len(rows) else ""
+        if packed and (lines or len(packed) + len(last.lstrip()) >= _WIDTH):
+            yield packed
+            packed = ""
         yield from lines
-        yield last + ("," if number < len(rows) else "")
+        packed = f"{packed} {last.lstrip()}" if packed else last
+    yield packed
     yield f"{indent}{'}' if isinstance(value, dict) else ']'}"
 
 
