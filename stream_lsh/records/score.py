@@ -22,6 +22,7 @@ import numpy as np
 from stream_lsh.arrays import F64, I64, U8
 from stream_lsh.records.compare.catalog import WEIGHTED, comparator
 from stream_lsh.records.compare.comparator import EQUAL, MISSING, Comparator
+from stream_lsh.records.compare.exact import Exact
 from stream_lsh.records.compare.levels import level_of, levels_of
 from stream_lsh.records.compare.tfidf import tokens_of
 from stream_lsh.records.frequencies import Frequencies, TokenFrequencies
@@ -57,10 +58,10 @@ class Scores:
     weights: F64
     levels: U8
 
-    def rows(self) -> list[Scored]:
-        """The pairs one by one."""
-        weights, levels = map(tuple, self.weights.tolist()), map(tuple, self.levels.tolist())
-        return [*map(Scored, self.total.tolist(), self.probability.tolist(), weights, levels)]
+    def rows(self, at: I64) -> list[Scored]:
+        """Some of the pairs, one by one."""
+        weights, levels = map(tuple, self.weights[at].tolist()), map(tuple, self.levels[at].tolist())
+        return [*map(Scored, self.total[at].tolist(), self.probability[at].tolist(), weights, levels)]
 
 
 class _Compared:
@@ -127,6 +128,18 @@ class Scorer:
         self.prior_bits = log2(prior / (1 - prior))
         self._shares = [comparison.weight for comparison in profile.comparisons]
 
+    def relearned(self, profile: Profile) -> "Scorer":
+        """A scorer with the weights of this profile, and with the frequencies of this one, which both then update.
+
+        Args:
+            profile: the same, except for m, u and prior.
+        """
+        scorer = Scorer(profile)
+        for one, counted in zip(scorer._compared, self._compared, strict=True):
+            one.token_counts, one.comparator = counted.token_counts, counted.comparator
+            one.frequencies = counted.frequencies
+        return scorer
+
     @property
     def comparators(self) -> list[Comparator]:
         """The comparators, in the order of the comparisons."""
@@ -175,9 +188,16 @@ class Scorer:
 
     def levels(self, columns: Sequence[Column], left: I64, right: I64) -> U8:
         """The levels of pairs of rows: uint8[n, comparisons]."""
+        return self._levels(self.comparators, columns, left, right)
+
+    def equalities(self, columns: Sequence[Column], left: I64, right: I64) -> U8:
+        """Whether the values of pairs of rows are equal: uint8[n, comparisons], EQUAL, MISSING, or 1 if they differ."""
+        return self._levels([Exact()] * len(self._compared), columns, left, right)
+
+    def _levels(self, comparators: Sequence[Comparator], columns: Sequence[Column], left: I64, right: I64) -> U8:
         levels = np.empty((left.size, len(self._compared)), np.uint8)
-        for at, compared in enumerate(self._compared):
-            levels[:, at] = levels_of(compared.comparator, columns[compared.place], left, right)
+        for at, (compared, one) in enumerate(zip(self._compared, comparators, strict=True)):
+            levels[:, at] = levels_of(one, columns[compared.place], left, right)
         return levels
 
     def rarity(self, columns: Sequence[Column], left: I64, right: I64, levels: U8, expected: Sequence[float]) -> F64:
@@ -206,7 +226,10 @@ class Scorer:
 
     def score(self, columns: Sequence[Column], left: I64, right: I64) -> Scores:
         """The evidence of pairs of rows of a batch; for each pair equal to that of `score_one`."""
-        levels = self.levels(columns, left, right)
+        return self.weighed(columns, left, right, self.levels(columns, left, right))
+
+    def weighed(self, columns: Sequence[Column], left: I64, right: I64, levels: U8) -> Scores:
+        """The same of pairs that were compared: `levels` are theirs, uint8[n, comparisons]."""
         if not self._learned:
             return self._fallback(levels)
         weights = np.zeros(levels.shape)

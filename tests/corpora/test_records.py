@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from stream_lsh.kinds.record.in_memory import RecordLinker
 from stream_lsh.kinds.record.profiles import bundled
 from stream_lsh.records.infer import infer
 from stream_lsh.records.profile import Profile
@@ -16,7 +15,9 @@ from tests.evaluation.clustering import components
 from tests.evaluation.linking import (
     Stream,
     figures,
+    groups_of,
     learned,
+    linked,
     measured_within,
     profile_for,
     profile_of,
@@ -84,9 +85,8 @@ def test_files_are_linked_as_they_come(
     for least, profile in ((entities, bundled(kind)), (inferred, infer(corpus.records))):
         if least is None:
             continue
-        linker = RecordLinker.learned(profile, corpus.records)
-        linker.add_many(corpus.records)
-        groups = [entity.members for entity in linker.entities()]
+        linker = linked(profile, corpus.records)
+        groups = groups_of(linker)
         assert measured_within(groups, corpus.truth)["f1"] >= least
         right = [
             pair_of(match.left, match.right) in corpus.truth for match in linker.matches() if match.probability >= 0.95
@@ -98,9 +98,8 @@ def test_files_are_linked_as_they_come(
 
 def test_versions_of_one_work_are_kept_apart(data_dir: Path) -> None:
     corpus = CORPORA["cora"][0](data_dir)
-    linker = RecordLinker.learned(profile_for(corpus, "bibliography"), corpus.records)
-    linker.add_many(corpus.records)
-    assert measured_within([entity.members for entity in linker.entities()], corpus.truth)["f1"] >= 0.89
+    linker = linked(profile_for(corpus, "bibliography"), corpus.records)
+    assert measured_within(groups_of(linker), corpus.truth)["f1"] >= 0.89
     sure = [pair_of(match.left, match.right) for match in linker.matches() if match.probability >= 0.95]
     assert sum(pair in corpus.truth for pair in sure) >= 0.95 * len(sure)
 

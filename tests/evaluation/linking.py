@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from stream_lsh.kinds.record.in_memory import RecordLinker, learned_from
 from stream_lsh.kinds.record.profiles import bundled, load_profile
 from stream_lsh.ledger.clusters.guards.links import Links
 from stream_lsh.ledger.clusters.guards.strong import strong_parts
@@ -178,6 +179,21 @@ def _strong(groups: Sequence[Sequence[str]], pairs: set[Pair]) -> list[list[str]
         links = Links([1] * len(places), [(places[one], places[other], 1.0) for one, other in own])
         parts += [[groups[number][place] for place in part] for part in strong_parts(links)]
     return parts
+
+
+def linked(profile: Profile, records: Sequence[Record]) -> RecordLinker:
+    """The result of `stream-lsh link` for these records: sorted, trained, counted, and then compared."""
+    ordered = sorted(records, key=lambda record: (record.time_ms, record.id))
+    linker = RecordLinker(profile if profile.learned else learned_from(profile, ordered))
+    linker.count_first(ordered)
+    for first in range(0, len(ordered), 1_000):
+        linker.add_many(ordered[first : first + 1_000])
+    return linker
+
+
+def groups_of(linker: RecordLinker) -> list[tuple[str, ...]]:
+    """The members of each entity."""
+    return [entity.members for entity in linker.entities()]
 
 
 def profile_of(name: str) -> Profile:

@@ -1,12 +1,12 @@
 """Compares pairs of records: scores them by the profile, with the evidence of each."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from stream_lsh.arrays import I64, U32, Bools
+from stream_lsh.arrays import F64, I64, U32, Bools
 from stream_lsh.errors import InvariantError
 from stream_lsh.kinds.record.frequencies import RecordCounts
 from stream_lsh.model import at_rows, in_full
@@ -40,6 +40,22 @@ class _Read(NamedTuple):
         return cls(values_of(text, fields), 1 + text.count(SEVERAL), len(text))
 
 
+class _Ends(NamedTuple):
+    """The records of some pairs, and the place of both records of each pair among them, int64[n] twice."""
+
+    reads: list[_Read]
+    left: I64
+    right: I64
+
+    def costs(self) -> I64:
+        """The cost of each pair: several values are compared each with each, some comparators compare all letters."""
+        several, characters = (np.array(column) for column in zip(*(read[1:] for read in self.reads), strict=True))
+        return np.asarray(
+            several[self.left] * several[self.right] + characters[self.left] * characters[self.right] // _CHARACTERS,
+            np.int64,
+        )
+
+
 class RecordPairs:
     """Scores pairs of records, with a cache of the values of recently compared records.
 
@@ -65,20 +81,19 @@ class RecordPairs:
         wanted = near & self._of_other_sources(pairs) if self._link_only else near
         # A decision can keep a pair of any similarity published, and its evidence with it.
         at, count = np.flatnonzero(wanted | pairs.recheck), len(pairs)
-        news, olds = self._ends(pairs, at)
+        ends = self._ends(pairs, at)
         if bounded and at.size:
-            some = affordable(_costs(news, olds), _WORK)
+            some = affordable(ends.costs(), _WORK)
             count = int(at[some]) if some < at.size else count
-            at, news, olds = at[:some], news[:some], olds[:some]
+            at, ends = at[:some], ends._replace(left=ends.left[:some], right=ends.right[:some])
         similarity, evidence = np.zeros(count), [""] * count
-        scored = _scored(counts.scorer, [new.values for new in news], [old.values for old in olds])
-        similarity[at] = [score.probability for score in scored]
+        similarity[at], scored = _scored(counts.scorer, ends)
         # A pair that is not compared stays below a threshold of 0, too.
         similarity[~wanted[:count]] = np.where(pairs.recheck[:count], 0.0, -1.0)[~wanted[:count]]
         reported = np.flatnonzero((similarity[at] >= criteria.threshold) | pairs.recheck[at])
         keys = _Keys(pairs, at[reported])
-        for place, chosen in enumerate(reported.tolist()):
-            evidence[at[chosen]] = evidence_text(scored[chosen], keys.shared(place))
+        for place, (chosen, score) in enumerate(zip(at[reported].tolist(), scored(reported), strict=True)):
+            evidence[chosen] = evidence_text(score, keys.shared(place))
         none = np.zeros(count, np.uint32)
         return Compared(similarity, none, none, None, evidence)
 
@@ -94,38 +109,34 @@ class RecordPairs:
         olds = in_full(pairs.documents.abouts(pairs.old), len(pairs))
         return np.array([new.source != old.source for new, old in zip(news, olds, strict=True)], np.bool_)
 
-    def _ends(self, pairs: Pairs, at: I64) -> tuple[list[_Read], list[_Read]]:
+    def _ends(self, pairs: Pairs, at: I64) -> _Ends:
         """Both records of some pairs."""
-        asked, rows = pairs.asked, pairs.new[at].tolist()
-        news = {row: _Read.of(asked.texts[row], self._fields) for row in set(rows)}
-        refs = pairs.old_refs[at].tolist()
-        read_ends = self._read
-        missing = [place for place, ref in enumerate(refs) if ref not in read_ends]
-        for place, text in zip(missing, pairs.documents.texts(pairs.old[at[missing]]), strict=True):
-            read_ends[refs[place]] = _Read.of(text, self._fields)
-        olds = [read_ends[ref] for ref in refs]
-        for ref in dict.fromkeys(refs):
+        rows, left = np.unique(pairs.new[at], return_inverse=True)
+        refs, first, right = np.unique(pairs.old_refs[at], return_index=True, return_inverse=True)
+        read_ends, wanted = self._read, refs.tolist()
+        missing = [place for place, ref in enumerate(wanted) if ref not in read_ends]
+        for place, text in zip(missing, pairs.documents.texts(pairs.old[at[first[missing]]]), strict=True):
+            read_ends[wanted[place]] = _Read.of(text, self._fields)
+        news = [_Read.of(pairs.asked.texts[row], self._fields) for row in rows.tolist()]
+        olds = [read_ends[ref] for ref in wanted]
+        for ref in wanted:
             read_ends.move_to_end(ref)
         while len(read_ends) > self._limit:
             read_ends.popitem(last=False)
-        return [news[row] for row in rows], olds
+        return _Ends(news + olds, left, right + rows.size)
 
 
-def _costs(news: Sequence[_Read], olds: Sequence[_Read]) -> I64:
-    """The cost of each pair: several values are compared each with each, some comparators compare all characters."""
-    several = np.array([new.several for new in news]) * np.array([old.several for old in olds])
-    characters = np.array([new.characters for new in news]) * np.array([old.characters for old in olds])
-    return np.asarray(several + characters // _CHARACTERS, np.int64)
-
-
-def _scored(scorer: Scorer, news: Sequence[Values], olds: Sequence[Values]) -> list[Scored]:
-    """The scores of pairs, each given by its two records: many pairs at once, few pairs one by one."""
-    if len(news) < _MANY:
-        return [scorer.score_one(new, (old,))[0] for new, old in zip(news, olds, strict=True)]
-    rows: dict[Values, int] = {}
-    left = np.array([rows.setdefault(values, len(rows)) for values in news], np.int64)
-    right = np.array([rows.setdefault(values, len(rows)) for values in olds], np.int64)
-    return scorer.score(columns_of([*rows]), left, right).rows()
+def _scored(scorer: Scorer, ends: _Ends) -> tuple[F64, Callable[[I64], list[Scored]]]:
+    """The probability of each pair, and a function to the scores of some: many pairs at once, few pairs one by one."""
+    values = [read.values for read in ends.reads]
+    if ends.left.size < _MANY:
+        few = [
+            scorer.score_one(values[one], (values[other],))[0]
+            for one, other in zip(ends.left.tolist(), ends.right.tolist(), strict=True)
+        ]
+        return np.array([score.probability for score in few]), lambda at: [few[place] for place in at.tolist()]
+    scores = scorer.score(columns_of(values), ends.left, ends.right)
+    return scores.probability, scores.rows
 
 
 class _Keys:

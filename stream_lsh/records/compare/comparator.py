@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from rapidfuzz.process import cpdist
 
-from stream_lsh.arrays import U8
+from stream_lsh.arrays import I64, U8
 from stream_lsh.errors import ConfigError
 
 EQUAL = 0
@@ -109,6 +109,20 @@ class Within(OneByOne):
     def _level(self, fits: Callable[[float], bool]) -> int:
         """The first level whose maximum fits, else the last level."""
         return next((level for level, most in enumerate(self._most, 1) if fits(most)), len(self._most) + 1)
+
+
+def numbered(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], I64, I64]:
+    """The distinct values of n pairs, and the places of both values of each pair among them, int64[n] twice.
+
+    Example:
+        >>> values, ones, others = numbered(["a", "b"], ["b", "c"])
+        >>> values, ones.tolist(), others.tolist()
+        (['a', 'b', 'c'], [0, 1], [1, 2])
+    """
+    places: dict[str, int] = {}
+    ones = np.array([places.setdefault(value, len(places)) for value in left], np.int64)
+    others = np.array([places.setdefault(value, len(places)) for value in right], np.int64)
+    return [*places], ones, others
 
 
 def spec_of(name: str, settings: Sequence[float]) -> str:

@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 
-from stream_lsh.records.compare.comparator import Within
+import numpy as np
+
+from stream_lsh.arrays import F64, U8
+from stream_lsh.records.compare.comparator import AT_ONCE, Within, numbered
 from stream_lsh.records.standardise.number import as_number
 
 
@@ -31,6 +34,34 @@ class Numbers(Within):
             return len(self._most) + 1
         apart, size = abs(left_number - right_number), max(abs(left_number), abs(right_number))
         return self._level(lambda most: apart <= (most if most >= 1 else most * size))
+
+    def batch(self, left: Sequence[str], right: Sequence[str]) -> U8:
+        """The level of each of n pairs: uint8[n]."""
+        if len(left) < AT_ONCE:
+            return super().batch(left, right)
+        values, ones, others = numbered(left, right)
+        numbers = np.array([as_number(value) for value in values], np.float64)  # None becomes NaN
+        return levels_of_differences(numbers[ones], numbers[others], self._most)
+
+
+def levels_of_differences(left: F64, right: F64, most: Sequence[float]) -> U8:
+    """The level of the difference of each of n pairs of numbers: uint8[n]; the last one if a number is NaN.
+
+    Args:
+        left: float64[n].
+        right: float64[n].
+        most: as for `Numbers`.
+
+    Example:
+        >>> levels_of_differences(np.array([100, 100, np.nan]), np.array([99, 50, 1]), (0.01, 0.1)).tolist()
+        [1, 3, 3]
+    """
+    levels = np.full(left.size, len(most) + 1, np.uint8)
+    with np.errstate(invalid="ignore"):
+        apart, size = np.abs(left - right), np.maximum(np.abs(left), np.abs(right))
+        for level, greatest in reversed([*enumerate(most, 1)]):
+            levels[apart <= (greatest if greatest >= 1 else greatest * size)] = level
+    return levels
 
 
 def shown(most: float) -> str:

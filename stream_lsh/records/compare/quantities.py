@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from stream_lsh.arrays import U8
 from stream_lsh.errors import ConfigError
-from stream_lsh.records.compare.comparator import Within
-from stream_lsh.records.compare.numbers import shown
+from stream_lsh.records.compare.comparator import AT_ONCE, Within, numbered
+from stream_lsh.records.compare.numbers import levels_of_differences, shown
 from stream_lsh.records.standardise.measure import as_measure, factors
 from stream_lsh.records.standardise.price import as_price, same_currency
 
@@ -34,10 +37,29 @@ class Prices(Within):
     def level(self, left: str, right: str) -> int:
         """The level of two values; the last one if a value is not a price."""
         one, other = as_price(left), as_price(right)
-        if one is None or other is None or one.per != other.per or not same_currency(one.currency, other.currency):
+        if one is None or other is None or not _comparable(*one[1:], *other[1:]):
             return len(self._most) + 1
         apart, size = abs(one.amount - other.amount), max(abs(one.amount), abs(other.amount))
         return self._level(lambda most: apart <= (most if most >= 1 else most * size))
+
+    def batch(self, left: Sequence[str], right: Sequence[str]) -> U8:
+        """The level of each of n pairs: uint8[n]."""
+        if len(left) < AT_ONCE:
+            return super().batch(left, right)
+        values, ones, others = numbered(left, right)
+        prices = [as_price(value) for value in values]
+        amounts = np.array([np.nan if one is None else one.amount for one in prices])
+        kinds: dict[tuple[str, str], int] = {}
+        codes = np.array([kinds.setdefault(("", "") if one is None else one[1:], len(kinds)) for one in prices])
+        names = [*kinds]
+        pairs, places = np.unique(codes[ones] * len(kinds) + codes[others], return_inverse=True)
+        comparable = [_comparable(*names[pair // len(names)], *names[pair % len(names)]) for pair in pairs.tolist()]
+        rights = np.where(np.array(comparable)[places], amounts[others], np.nan)
+        return levels_of_differences(amounts[ones], rights, self._most)
+
+
+def _comparable(currency: str, per: str, other_currency: str, other_per: str) -> bool:
+    return per == other_per and same_currency(currency, other_currency)
 
 
 class Measures(Within):

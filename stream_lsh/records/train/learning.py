@@ -127,16 +127,17 @@ def trained(
     Cost:
         some ten seconds for 50,000 records; linear in the candidates and the random pairs, of which there are 250,000.
     """
-    left, right = random_pairs(len(keys), RANDOM_PAIRS, seed)
-    left, right = allowed(left, right, sources, profile.link)
-    if not left.size:
+    others = allowed(*random_pairs(len(keys), RANDOM_PAIRS, seed), sources, profile.link)
+    if not others[0].size:
         raise InputError("records", f"got {len(keys)} records of which no two may be compared, expected two or more")
     if profile.one_to_one:
         # Rivals share rare values as well as frequent ones, so the rarity of a value is no evidence against a rival.
         plain = tuple(replace(comparison, term_frequency=False) for comparison in profile.comparisons)
         profile = replace(profile, comparisons=plain)
     scorer = _counted(profile, columns)
-    random = patterns_of(scorer.levels(columns, left, right))
+    competing = profile.one_to_one and sources is not None
+    # Rivals stand for other pairs in a competition, so of random pairs only equal and missing values count.
+    random = patterns_of(scorer.equalities(columns, *others) if competing else scorer.levels(columns, *others))
     left, right = _candidates(keys, blocker, sources, profile.link, [labels, different])
     known, refused = (_among((left, right), pairs, len(keys)) for pairs in (labels, different))
     shares = _shares(profile, columns, scorer)
@@ -145,16 +146,17 @@ def trained(
     agreed = agreement(
         patterns_of(candidates.levels), random, comparable, len(keys), _expected_shares(profile, columns, scorer)
     )
-    learned = candidates.in_competition(sources) if profile.one_to_one and sources is not None else None
+    learned = candidates.in_competition(sources) if competing and sources is not None else None
     if learned is None:
+        random = patterns_of(scorer.levels(columns, *others)) if competing else random
         learned = candidates.in_mixture(random, comparable, agreed)
     learned_profile = with_learned(profile, learned)
-    probability = _counted(learned_profile, columns).score(columns, left, right).probability
+    probability = scorer.relearned(learned_profile).weighed(columns, left, right, candidates.levels).probability
     if not profile.one_to_one:
         match = threshold_without_chains((left, right), probability, len(keys), learned.expected, profile.match)
         learned_profile = replace(learned_profile, match=match)
     chosen = np.arange(left.size)
-    if profile.one_to_one and sources is not None:
+    if competing and sources is not None:
         chosen = np.sort(best_pairs(candidates.ends(sources), np.argsort(-probability, kind="stable")))
     numbers = Numbers(
         len(keys),

@@ -1,8 +1,10 @@
 """Comparators: known values of their libraries and papers, and properties of all of them."""
 
 import itertools
+import math
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -11,7 +13,8 @@ from hypothesis import strategies as st
 
 from stream_lsh.arrays import U8
 from stream_lsh.errors import ConfigError, InvariantError
-from stream_lsh.records.compare.catalog import COMPARATORS, comparator
+from stream_lsh.records.compare import tfidf
+from stream_lsh.records.compare.catalog import COMPARATORS, WEIGHTED, comparator
 from stream_lsh.records.compare.comparator import EQUAL, MISSING
 from stream_lsh.records.compare.dates import ordinal
 from stream_lsh.records.compare.geography import distance_km
@@ -214,21 +217,71 @@ def test_words_that_many_have_weigh_less() -> None:
     frequencies = TokenFrequencies()
     for number in range(100):
         frequencies.add(["the", f"word{number}"])
-    tfidf = comparator("tfidf", (0.8, 0.2), frequencies)
-    assert tfidf.level("the word1", "word1") == 1
-    assert tfidf.level("the word1", "the word2") == 3
+    words = comparator("tfidf", (0.8, 0.2), frequencies)
+    assert words.level("the word1", "word1") == 1
+    assert words.level("the word1", "the word2") == 3
+
+
+@pytest.mark.parametrize("name", ["tfidf", "qgram-cosine"])
+def test_tokens_and_values_are_weighed_once_for_all_pairs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = Counter[str]()
+
+    def counted(function: Callable[[float], float]) -> Callable[[float], float]:
+        def call(number: float) -> float:
+            calls[function.__name__] += 1
+            return function(number)
+
+        return call
+
+    for function in (math.log, math.sqrt):
+        monkeypatch.setattr(tfidf, function.__name__, counted(function))
+    values = [
+        f"{one} {other} line of things" for one in "red green blue white".split() for other in "box bag can tin".split()
+    ]
+    frequencies = TokenFrequencies()
+    tokens = [tfidf.tokens_of(value, WEIGHTED[name]) for value in values]
+    for each in tokens:
+        frequencies.add(each)
+    found = comparator(name, (), frequencies)
+    pairs = [*itertools.combinations(values, 2)]
+    levels = [found.level(*pair) for pair in pairs]
+    assert calls["sqrt"] == len(values)  # the norm
+    assert calls["log"] == 2 * len({(token, count) for each in tokens for token, count in each.items()})
+    assert found.batch(*map(list, zip(*pairs, strict=True))).tolist() == levels
+    assert calls["sqrt"] == len(values)
+
+
+@pytest.mark.parametrize("name", ["tfidf", "qgram-cosine"])
+@pytest.mark.parametrize("most", [1, 300, 1 << 18])
+def test_a_batch_of_texts_has_the_levels_of_its_pairs(
+    name: str, most: int, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for limit in ("_DENSE", "_EXPANDED"):
+        monkeypatch.setattr(tfidf, limit, most)
+    rng = np.random.default_rng(seed)
+    words = ["".join(rng.choice([*"abcdef"], rng.integers(1, 7))) for _ in range(60)]
+    values = list(dict.fromkeys(" ".join(rng.choice(words, rng.integers(1, 12))) for _ in range(50)))
+    frequencies = TokenFrequencies()
+    for value in values[10:]:  # the others have tokens without a count
+        frequencies.add(tfidf.tokens_of(value, WEIGHTED[name]))
+    found = comparator(name, tuple(step / 20 for step in range(19, 0, -1)), frequencies)
+    pairs = [*itertools.permutations(values, 2)]
+    rng.shuffle(pairs)
+    levels = found.batch(*map(list, zip(*pairs, strict=True))).tolist()
+    assert levels == [found.level(*pair) for pair in pairs]
+    assert len(set(levels)) >= 6
 
 
 def test_weights_of_words_follow_a_replaced_value() -> None:
     frequencies = TokenFrequencies()
     for number in range(100):
         frequencies.add(["the", f"word{number}"])
-    tfidf = comparator("tfidf", (0.8, 0.2), frequencies)
-    assert tfidf.level("the word1", "the word2") == 3
+    words = comparator("tfidf", (0.8, 0.2), frequencies)
+    assert words.level("the word1", "the word2") == 3
     for number in range(100):  # the total stays the same
         frequencies.remove(["the", f"word{number}"])
         frequencies.add(["a", f"word{number}"])
-    assert tfidf.level("the word1", "the word2") == 2
+    assert words.level("the word1", "the word2") == 2
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=20), st.lists(st.sampled_from("abc"), max_size=20))

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 
 from stream_lsh.ledger.clusters.guards.links import components
 from stream_lsh.records.block.blocker import blocker_of
+from stream_lsh.records.block.pairs import candidate_pairs
 from stream_lsh.records.model import Values
-from stream_lsh.records.profile import Comparison, Field, Profile
+from stream_lsh.records.profile import Comparison, Field, LshBlocking, Profile
 from stream_lsh.records.reading import columns_of
+from stream_lsh.records.score import Scorer
 from stream_lsh.records.train.expectation import pooled
-from stream_lsh.records.train.learning import train
+from stream_lsh.records.train.learning import allowed, train, trained
 from stream_lsh.records.train.one_to_one import best_pairs, learn_one_to_one
 from stream_lsh.records.train.threshold import _labels, threshold_without_chains
 
@@ -116,3 +118,107 @@ def test_components_by_label_propagation_are_those_of_disjoint_sets(pairs: list[
     for row, label in enumerate(_labels(left, right, 13).tolist()):
         parts.setdefault(label, []).append(row)
     assert sorted(parts.values()) == sorted(components(13, pairs))
+
+
+@pytest.mark.parametrize("one_to_one", [False, True])
+def test_probabilities_of_training_are_those_of_a_scorer_that_counted_the_records(one_to_one: bool, seed: int) -> None:
+    rng = random.Random(seed)
+    words = ["".join(rng.choices("abcdefghij", k=5)) for _ in range(80)]
+    records, sources = list[Values](), list[int]()
+    for number in range(150):
+        title, brand = " ".join(rng.choices(words, k=5)), rng.choice(words[:9])
+        records += [(title, brand), (" ".join(rng.sample(title.split(), 4)), brand if number % 3 else "")]
+        sources += [0, 1]
+    profile = Profile(
+        name="things",
+        fields=(Field(name="title"), Field(name="brand")),
+        comparisons=(
+            Comparison(field="title", comparator="qgram-cosine"),
+            Comparison(field="brand", comparator="exact", term_frequency=True),
+        ),
+        rules=("title:token",),
+        link="link",
+        one_to_one=one_to_one,
+    )
+    blocker, columns = blocker_of(profile), columns_of(records)
+    keys, origin = blocker.keys(records), np.array(sources)
+    training = trained(profile, columns, keys, blocker, origin)
+    left, right = allowed(*candidate_pairs(keys, blocker.owners, 50)[:2], origin, "link")
+    scorer = Scorer(training.profile)
+    scorer.count(records)
+    expected = scorer.score(columns, left, right).probability
+    assert training.probability.size >= 100
+    if one_to_one:
+        assert np.isin(training.probability, expected).all()
+    else:
+        assert training.probability.tolist() == expected.tolist()
+
+
+def test_a_profile_that_finds_no_rivals_learns_from_all_pairs(seed: int) -> None:
+    rng = random.Random(seed)
+    names = ["".join(rng.choices("abcdefghijklmnop", k=9)) for _ in range(60)]
+    records: list[Values] = [(name,) for name in names for _ in range(2)]
+    one = Comparison(field="name", comparator="jaro-winkler", levels=(0.9, 0.8))
+    profile = Profile(
+        name="names", fields=(Field(name="name"),), comparisons=(one,), rules=("name",), link="link", one_to_one=True
+    )
+    blocker, sources = blocker_of(profile), np.tile([0, 1], 60)
+    training = trained(profile, columns_of(records), blocker.keys(records), blocker, sources)
+    assert training.expected == pytest.approx(60, rel=0.05)
+    (learned,) = training.profile.comparisons
+    # Names of other letters are in the last level, which only a comparison of random pairs shows.
+    assert learned.u[3] > 0.9
+
+
+def test_a_level_that_no_random_pair_has_weighs_no_more_than_equal_values(seed: int) -> None:
+    rng = random.Random(seed)
+    people = [
+        ("".join(rng.choices("abcdefghijklmnop", k=9)), f"19{rng.randrange(10, 99)}-0{rng.randrange(1, 10)}-11")
+        for _ in range(1_000)
+    ]
+    records: list[Values] = []
+    for number, (name, born) in enumerate(people):
+        # Matches are a part of the random pairs too: some with equal names, and hardly one of the few similar names.
+        records += [(name, born), (f"{name[:-1]}z" if number < 8 else name, born)]
+    profile = Profile(
+        name="people",
+        fields=(Field(name="name", type="name"), Field(name="born", type="date")),
+        comparisons=(
+            Comparison(field="name", comparator="jaro-winkler", levels=(0.9, 0.7)),
+            Comparison(field="born", comparator="exact"),
+        ),
+        rules=("name", "born"),
+    )
+    blocker = blocker_of(profile)
+    learned = train(profile, columns_of(records), blocker.keys(records), blocker)
+    for comparison in learned.comparisons:
+        bits = np.log2(np.array(comparison.m) / np.array(comparison.u))
+        assert (np.diff(bits) <= 1e-9).all()
+
+
+def test_pairs_of_one_agency_that_lsh_finds_are_no_matches(seed: int) -> None:
+    rng = random.Random(seed)
+
+    def word() -> str:
+        return "".join(rng.choices("abcdefghijklmnop", k=8))
+
+    records: list[Values] = []
+    for _ in range(60):
+        agency = f"{word()} {word()} {word()}"
+        records += [(f"{agency} {word()[:4]}", f"{rng.randrange(1, 999)} {word()}") for _ in range(8)]
+    copies = [(name[1:], address) for name, address in rng.sample(records, 120)]
+    profile = Profile(
+        name="sites",
+        fields=(Field(name="name"), Field(name="address", type="address")),
+        comparisons=(
+            Comparison(field="name", comparator="token-jaccard", levels=(0.8, 0.5)),
+            Comparison(field="address", comparator="jaro-winkler", levels=(0.95, 0.85)),
+        ),
+        rules=("address",),
+        lsh=(LshBlocking(fields=("name",), shingles="char:3", threshold=0.5),),
+    )
+    blocker = blocker_of(profile)
+    learned = train(profile, columns_of([*records, *copies]), blocker.keys([*records, *copies]), blocker)
+    address = learned.comparisons[1]
+    assert address.m[-1] < 0.1
+    assert learned.prior == pytest.approx(120 / (600 * 599 / 2), rel=0.3)
