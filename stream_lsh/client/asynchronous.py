@@ -84,9 +84,9 @@ class AsyncClient:
         """A page of messages that could not be used, the newest first."""
         return await self._answer(calls.dead_letters(self._pipeline, **chosen))
 
-    async def pair(self, left: str, right: str) -> answers.PairExplanation:
+    async def pair(self, left: str, right: str, **options: Unpack[calls.LookUp]) -> answers.PairExplanation:
         """The reason why two documents are, or are not, in one cluster or entity."""
-        return await self._answer(calls.pair(self._pipeline, left, right))
+        return await self._answer(calls.pair(self._pipeline, left, right, **options))
 
     async def decide(
         self, left: str, right: str, decision: str | None, **notes: Unpack[calls.DecisionNotes]

@@ -15,14 +15,20 @@ _PIPELINES = "pipelines"
 T = TypeVar("T")
 
 
-class Page(TypedDict, total=False):
+class LookUp(TypedDict, total=False):
+    """With `stale`, standbys, which may be behind, answer for owners that do not."""
+
+    stale: bool
+
+
+class Page(LookUp, total=False):
     """A page of a list: at most `limit` rows after `after`, which is the `next` of the previous page."""
 
     limit: int
     after: str
 
 
-class MemberPage(TypedDict, total=False):
+class MemberPage(LookUp, total=False):
     """A page of members: at most `limit` from number `start` on, which is the `next` of the previous page."""
 
     limit: int
@@ -41,9 +47,11 @@ class ReviewList(Page, total=False):
     sort: str
 
 
-class DeadLetterList(Page, total=False):
-    """Only rows with this reason; a page may then be empty while `next` leads to more."""
+class DeadLetterList(TypedDict, total=False):
+    """A page, as of `Page`: only rows with this `reason`, so it may be empty while `next` leads to more."""
 
+    limit: int
+    after: str
     reason: str
 
 
@@ -151,9 +159,9 @@ def dead_letters(pipeline: str, **chosen: Unpack[DeadLetterList]) -> Call[answer
     return _get(answers.DeadLetters, pipeline, "dead-letters", options=chosen)
 
 
-def pair(pipeline: str, left: str, right: str) -> Call[answers.PairExplanation]:
+def pair(pipeline: str, left: str, right: str, **options: Unpack[LookUp]) -> Call[answers.PairExplanation]:
     """The reason why two documents are, or are not, in one cluster or entity."""
-    return _get(answers.PairExplanation, pipeline, "pairs", left, right, options={})
+    return _get(answers.PairExplanation, pipeline, "pairs", left, right, options=options)
 
 
 class DecisionNotes(TypedDict, total=False):
@@ -175,7 +183,8 @@ def decide(
 
 
 def _get(answer: type[T], pipeline: str, *segments: str, options: Mapping[str, Any]) -> Call[T]:
-    return Call("GET", path_of(_PIPELINES, pipeline, *segments, **options), answer)
+    values = {**options, "stale": "allow" if options.get("stale") else None}
+    return Call("GET", path_of(_PIPELINES, pipeline, *segments, **values), answer)
 
 
 def events(pipeline: str, types: Sequence[str] = (), after: str = "") -> Call[None]:

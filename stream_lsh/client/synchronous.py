@@ -88,9 +88,9 @@ class Client:
         """A page of messages that could not be used, the newest first."""
         return self._answer(calls.dead_letters(self._pipeline, **chosen))
 
-    def pair(self, left: str, right: str) -> answers.PairExplanation:
+    def pair(self, left: str, right: str, **options: Unpack[calls.LookUp]) -> answers.PairExplanation:
         """The reason why two documents are, or are not, in one cluster or entity."""
-        return self._answer(calls.pair(self._pipeline, left, right))
+        return self._answer(calls.pair(self._pipeline, left, right, **options))
 
     def decide(
         self, left: str, right: str, decision: str | None, **notes: Unpack[calls.DecisionNotes]

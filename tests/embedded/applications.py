@@ -50,8 +50,13 @@ class Share(WorkerStanding):
         count = len(self._others)
         return {one: self._others[one % count]._peer for one in partitions_of(state, table)}
 
+    def followers(self, state: PipelineState, table: str) -> Mapping[int, Sequence[Peer]]:
+        count = len(self._others)
+        return {one: [self._others[(one + 1) % count]._peer] for one in partitions_of(state, table)}
+
     def states(self, state: PipelineState, table: str, partitions: Sequence[int], *, stale: bool) -> dict[int, Any]:
-        if absent := [one for one in partitions if self.lost or one % len(self._others) != self._number]:
+        here = {self._number, (self._number - stale) % len(self._others)}
+        if absent := [one for one in partitions if self.lost or one % len(self._others) not in here]:
             raise not_available(table, absent, "this process does not have these partitions")
         return super().states(state, table, partitions, stale=stale)
 

@@ -93,7 +93,7 @@ async def test_documents_and_clusters_are_those_of_memory() -> None:
 @in_loop
 async def test_an_id_that_no_document_has_is_a_problem() -> None:
     async with application(configured(2, TEXTS), processes=2) as app:
-        await app.send([("a", {"text": "the quick brown fox jumps"})])
+        await app.send([("a", {"text": "the quick brown fox jumps"}), ("b", {"text": "over a lazy old dog"})])
         for client in app.clients:
             assert (await client.get(f"{BASE}/documents/nothing")).problem == "unknown-id"
             assert (await client.get(f"{BASE}/clusters/nothing")).problem == "unknown-id"
@@ -105,9 +105,13 @@ async def test_an_id_that_no_document_has_is_a_problem() -> None:
         document = await found(app.clients[0], "documents/a")
         assert (document["live"], document["cluster"], document["total"]) == (True, None, 0)
         app.shares[0].lost = True
-        answer = await app.clients[1].get(f"{BASE}/documents/a")
-        assert (answer.status, answer.problem) == (503, "not-now")
-        assert answer.value["missing"]
+        for path in ("documents/a", "clusters", "pairs/a/b"):
+            answer = await app.clients[1].get(f"{BASE}/{path}")
+            assert (answer.status, answer.problem) == (503, "not-now")
+            assert answer.value["missing"]
+        assert await found(app.clients[1], "documents/a?stale=allow") == document
+        assert (await found(app.clients[1], "clusters?stale=allow"))["total"] == 0
+        assert (await found(app.clients[1], "pairs/a/b?stale=allow"))["reason"] == "below"
 
 
 @in_loop

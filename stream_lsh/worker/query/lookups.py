@@ -137,7 +137,8 @@ class Lookups(Resource):
         self, state: PipelineState, table: str, step: str, request: Request, argument: dict[str, Any]
     ) -> Gathered:
         body = msgspec.json.encode(argument)
-        asked = Asked(state, step, partitions_of(state, table), lambda _: body, request)
+        stale = request.found.query["stale"] == "allow"
+        asked = Asked(state, step, partitions_of(state, table), lambda _: body, request, stale=stale)
         return await self.context.peers.gather(asked)
 
 

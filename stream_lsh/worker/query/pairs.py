@@ -98,7 +98,8 @@ class Pairs(Resource):
         return explanation_value(explanation)
 
     async def _ask(self, state: PipelineState, table: str, step: str, request: Request, body: bytes) -> Gathered:
-        asked = Asked(state, step, partitions_of(state, table), lambda _: body, request)
+        stale = request.found.query["stale"] == "allow"
+        asked = Asked(state, step, partitions_of(state, table), lambda _: body, request, stale=stale)
         return await self.context.peers.gather(asked)
 
 

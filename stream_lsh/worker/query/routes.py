@@ -97,24 +97,26 @@ _CLUSTERS = {
     "text": Parameter(""),
     "limit": _LIMIT,
     "after": _AFTER,
+    "stale": _STALE,
 }
-_MEMBERS = {"limit": _LIMIT, "start": _START}
-_REVIEWS = {"sort": Parameter("closest", options=("closest", "newest")), "limit": _LIMIT, "after": _AFTER}
+_MATCHES = {"limit": _LIMIT, "after": _AFTER, "stale": _STALE}
+_MEMBERS = {"limit": _LIMIT, "start": _START, "stale": _STALE}
+_REVIEWS = {"sort": Parameter("closest", options=("closest", "newest")), **_MATCHES}
 _DEAD_LETTERS = {"reason": Parameter(""), "limit": Parameter(20, 1, 100), "after": _AFTER}
 
 ROUTES: Sequence[Route] = (
     Route("service", "GET", VERSION_PATH),
     Route("similar", "POST", f"{_PIPELINE}/similar", takes=JSON),
     Route("events", "GET", f"{_PIPELINE}/events", {"types": Parameter()}, endless=True),
-    Route("document", "GET", f"{_PIPELINE}/documents/{{id}}", {"limit": _LIMIT, "after": _AFTER}),
+    Route("document", "GET", f"{_PIPELINE}/documents/{{id}}", _MATCHES),
     Route("clusters", "GET", f"{_PIPELINE}/clusters", _CLUSTERS),
     Route("cluster", "GET", f"{_PIPELINE}/clusters/{{id}}", _MEMBERS),
     Route("entities", "GET", f"{_PIPELINE}/entities", _CLUSTERS),
     Route("entity", "GET", f"{_PIPELINE}/entities/{{id}}", _MEMBERS),
-    Route("pair", "GET", f"{_PIPELINE}/pairs/{{left}}/{{right}}"),
+    Route("pair", "GET", f"{_PIPELINE}/pairs/{{left}}/{{right}}", {"stale": _STALE}),
     Route("reviews", "GET", f"{_PIPELINE}/reviews", _REVIEWS),
     Route("decide", "POST", f"{_PIPELINE}/decisions", takes=JSON),
-    Route("mirrors", "GET", f"{_PIPELINE}/mirrors", {"site": Parameter(""), "limit": _LIMIT, "start": _START}),
+    Route("mirrors", "GET", f"{_PIPELINE}/mirrors", {"site": Parameter(""), **_MEMBERS}),
     Route("dead_letters", "GET", f"{_PIPELINE}/dead-letters", _DEAD_LETTERS),
     Route(
         "step",
