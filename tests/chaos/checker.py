@@ -5,6 +5,7 @@ The public topics and every changelog are compared with the in-memory pipeline o
 
 import asyncio
 import json
+import math
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,9 +73,9 @@ class Verdict:
 
 
 async def still(config: Config, seconds: float) -> int:
-    """Wait until nothing is under way any more, or so long; how many messages still are."""
+    """Wait until nothing is under way any more, or so long without progress; how many messages still are."""
     end, quiet = time.monotonic() + seconds, 0
-    waiting = -1
+    waiting, fewest = -1, math.inf
     while quiet < 2 and time.monotonic() < end:
         await asyncio.sleep(_STILL_TWICE_SECONDS)
         try:
@@ -83,6 +84,8 @@ async def still(config: Config, seconds: float) -> int:
                 offsets = await committed_offsets(admin, config.worker.app_id)
             under_way = [await messages_under_way(config, one, found, offsets or {}) for one in config.pipelines]
             waiting = sum(under_way)
+            if waiting < fewest:
+                end, fewest = time.monotonic() + seconds, waiting
         except (StreamLSHError, TimeoutError):
             waiting = -1
         quiet = quiet + 1 if waiting == 0 else 0
