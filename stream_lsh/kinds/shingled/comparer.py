@@ -1,13 +1,14 @@
 """Compares pairs of texts: filters them by their stored signatures, then compares their sets of shingles."""
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise, repeat
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from stream_lsh.arrays import I64, U32, U64, Bools
-from stream_lsh.measure.jaccard import shared_counts
+from stream_lsh.measure.set_memory import SetMemory
+from stream_lsh.model import NO_REF
 from stream_lsh.pipeline.compare import (
     Compared,
     Criteria,
@@ -20,12 +21,10 @@ from stream_lsh.pipeline.compare import (
 
 _MOST_CACHED = 8 << 20
 """Shingles: 64 MB."""
-_SET_COST = 32
-"""The overhead of a set in shingles: the array and the entry take some 250 bytes."""
-_PAIRS = 256
-"""Pairs whose texts are shingled together, which is three times as fast as one by one and bounds the memory."""
+_PAIRS = 1_024
+"""Pairs that are compared together."""
 _CHARACTERS = 1 << 22
-"""The characters of all pairs in a bounded comparison."""
+"""The characters of all pairs that are compared together, and of all pairs in a bounded comparison."""
 
 
 class MakesSets(Protocol):
@@ -47,9 +46,7 @@ class ShingleSets:
     def __init__(self, scheme: MakesSets, limit: int = _MOST_CACHED, prefilter: Prefilter = by_estimate) -> None:
         self._scheme = scheme
         self._prefilter = prefilter
-        self._limit = limit
-        self._size = 0
-        self._sets: OrderedDict[int, U64] = OrderedDict()
+        self._sets = SetMemory(limit)
 
     def compare(self, pairs: Pairs, near: Bools, criteria: Criteria, *, bounded: bool = False) -> Compared:
         """The similarity of the two sets of shingle hashes of each pair, by the measure.
@@ -62,33 +59,32 @@ class ShingleSets:
         unlike = near & ~same & ~pairs.recheck
         wanted = near & (same | pairs.recheck | stored.select(self._prefilter, criteria, unlike))
         counts = _Counts(*np.zeros((3, len(pairs)), np.uint32))
-        at, count = np.flatnonzero(wanted), len(pairs)
-        if bounded:
-            count = self._count_some(at, pairs, same, criteria, counts)
-        else:
-            order = at[np.argsort(pairs.new[at], kind="stable")]
-            for start in range(0, order.size, _PAIRS):
-                run = order[start : start + _PAIRS]
-                self._count(run, self._missing_texts(run, pairs, same), pairs, same, criteria, counts=counts)
+        at = np.flatnonzero(wanted)
+        if not bounded:  # a bounded comparison compares the first pairs
+            at = at[np.argsort(pairs.new[at], kind="stable")]
+        done = self._count_all(at, pairs, same, criteria, counts, budget=_CHARACTERS if bounded else None)
+        count = int(at[done]) if done < at.size else len(pairs)
         shared, sizes, others = (column[:count] for column in counts)
         similarity = criteria.measure.similarity(shared, sizes, others)
         return Compared(similarity, shared, sizes + others - shared, sizes if criteria.measure.reports_sizes else None)
 
-    def _count_some(self, at: I64, pairs: Pairs, same: Bools, criteria: Criteria, counts: "_Counts") -> int:
-        """Fill in the counts of the first pairs, within the budget of characters; returns the next pair's index."""
-        texts, start, room = pairs.asked.texts, 0, _CHARACTERS
-        while start < at.size:
+    def _count_all(
+        self, at: I64, pairs: Pairs, same: Bools, criteria: Criteria, counts: "_Counts", *, budget: int | None
+    ) -> int:
+        """Fill in the counts of the first pairs, within the budget of characters; returns their number."""
+        start, spent = 0, 0
+        of_texts = np.array([len(text) for text in pairs.asked.texts], np.int64)
+        while start < at.size and (budget is None or spent < budget):
+            room = _CHARACTERS if budget is None else budget - spent
             run = at[start : start + _PAIRS]
-            lengths = np.array([len(texts[row]) for row in pairs.new[run].tolist()])
-            run = run[: affordable(lengths, room)]  # the old texts have about the same size, if they are similar
+            # The old texts have about the same size, if they are similar.
+            run = run[: affordable(of_texts[pairs.new[run]], room)]
             missing = self._missing_texts(run, pairs, same)
-            lengths = lengths[: run.size] + self._old_lengths(run, missing, pairs, same)
+            lengths = of_texts[pairs.new[run]] + self._old_lengths(run, missing, pairs, same)
             kept = affordable(lengths, room)
             self._count(run[:kept], missing, pairs, same, criteria, counts=counts)
-            start, room = start + kept, room - int(lengths[:kept].sum())
-            if room <= 0:
-                break
-        return int(at[start]) if start < at.size else len(pairs)
+            start, spent = start + kept, spent + int(lengths[:kept].sum())
+        return start
 
     def _missing_texts(self, at: I64, pairs: Pairs, same: Bools) -> dict[int, str]:
         """The texts of old ends whose sets are needed and not in the cache, by ref; each is read once."""
@@ -99,17 +95,16 @@ class ShingleSets:
         return dict(zip(missing, read, strict=True))
 
     def _old_lengths(self, at: I64, missing: Mapping[int, str], pairs: Pairs, same: Bools) -> I64:
-        """The length of the old text of each pair: of a cached set its shingles, 0 if it equals the new one."""
-        lengths = np.zeros(at.size, np.int64)
-        for place in np.flatnonzero(~same[at]).tolist():
-            ref = int(pairs.old_refs[at[place]])
-            lengths[place] = len(missing[ref]) if ref in missing else self._sets[ref].size
-        return lengths
+        """The length of the old text of each pair if it was read, else 0."""
+        if not missing:
+            return np.zeros(at.size, np.int64)
+        lengths = {ref: len(text) for ref, text in missing.items()}
+        return np.fromiter(map(lengths.get, pairs.old_refs[at].tolist(), repeat(0)), np.int64, at.size)
 
     def _count(
         self, at: I64, missing: Mapping[int, str], pairs: Pairs, same: Bools, criteria: Criteria, *, counts: "_Counts"
     ) -> None:
-        """Fill in the counts of pairs whose sizes permit a match; fastest in the order of their new documents.
+        """Fill in the counts of pairs whose sizes permit a match.
 
         Args:
             at: the pairs.
@@ -119,43 +114,35 @@ class ShingleSets:
             criteria: of a match.
             counts: to be filled in.
         """
-        asked, new = pairs.asked, pairs.new[at]
-        alike = same[at]
-        texts = {int(asked.refs[row]): asked.texts[row] for row in dict.fromkeys(new.tolist())}
-        old_refs = pairs.old_refs[at].tolist()
-        needed = [ref for ref, twin in zip(old_refs, alike.tolist(), strict=True) if not twin]
-        made = self._get([*dict.fromkeys([*texts, *needed])], {**missing, **texts})
-        ones = [made[ref] for ref in asked.refs[new].tolist()]
-        others = [one if twin else made[ref] for one, ref, twin in zip(ones, old_refs, alike.tolist(), strict=True)]
-        sizes, other_sizes = np.array([one.size for one in ones]), np.array([other.size for other in others])
+        asked, sets = pairs.asked, self._sets
+        at = at[np.argsort(pairs.new[at], kind="stable")]
+        new, old, alike = pairs.new[at], pairs.old_refs[at], same[at]
+        refs, olds = asked.refs[new], old.tolist()
+        texts = {**missing, **{int(asked.refs[row]): asked.texts[row] for row in dict.fromkeys(new.tolist())}}
+        wanted = [ref for ref in texts if ref not in sets]
+        made = dict(zip(wanted, self._scheme.shingle_sets([texts[ref] for ref in wanted]), strict=True))
+        twin = alike.tolist()
+        cuts = [0, *(np.flatnonzero(new[1:] != new[:-1]) + 1).tolist(), new.size]
+        for start, stop in pairwise(cuts):
+            others = olds[start:stop]
+            if any(twin[start:stop]):
+                others = [ref for ref, is_twin in zip(others, twin[start:stop], strict=True) if not is_twin]
+            one = int(refs[start])
+            sets.hold(one, others, made, joins=one != NO_REF)
+        firsts = np.array(cuts[:-1])
+        sizes = np.repeat(sets.sizes(refs[firsts].tolist()), np.diff(cuts))
+        other_sizes, different = sizes.copy(), np.flatnonzero(~alike)
+        other_sizes[different] = sets.sizes(old[different].tolist())
         common = np.where(alike, sizes, 0)
         allowed = pairs.recheck[at] | criteria.measure.sizes_allow(sizes, other_sizes, criteria.threshold)
         left = np.flatnonzero(~alike & allowed)
-        for run in np.split(left, np.flatnonzero(np.diff(new[left])) + 1) if left.size else ():
-            common[run] = shared_counts(ones[run[0]], [others[row] for row in run.tolist()])
+        common[left] = sets.shared(refs[left], old[left])
         counts.shared[at], counts.sizes[at], counts.others[at] = common, sizes, other_sizes
-
-    def get(self, texts: Mapping[int, str]) -> dict[int, U64]:
-        """The distinct shingles of versions, ascending, by ref; missing ones are computed together."""
-        return self._get([*texts], texts)
-
-    def _get(self, refs: Sequence[int], texts: Mapping[int, str]) -> dict[int, U64]:
-        """The sets of versions, of which `texts` has those that are not in the cache."""
-        cached = {ref: shingles for ref in refs if (shingles := self._sets.get(ref)) is not None}
-        for ref in cached:
-            self._sets.move_to_end(ref)
-        missing = [ref for ref in refs if ref not in cached]
-        for ref, made in zip(missing, self._scheme.shingle_sets([texts[ref] for ref in missing]), strict=True):
-            cached[ref] = self._sets[ref] = made
-            self._size += made.size + _SET_COST
-        while self._size > self._limit and len(self._sets) > 1:
-            self._size -= self._sets.popitem(last=False)[1].size + _SET_COST
-        return cached
+        sets.trim()
 
     def forget(self, ref: int) -> None:
         """Drop the set of a version from the cache."""
-        dropped = self._sets.pop(ref, None)
-        self._size -= 0 if dropped is None else dropped.size + _SET_COST
+        self._sets.forget(ref)
 
     def __len__(self) -> int:
         return len(self._sets)

@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from stream_lsh.arrays import I64, U64
+from stream_lsh.arrays import I64
 from stream_lsh.kinds.shingled.comparer import ShingleSets
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.ledger.edges import Edges
@@ -139,6 +139,32 @@ def test_a_text_is_read_once_and_only_while_its_set_is_unknown(monkeypatch: pyte
     steps = verify_in_steps(batch, table, Criteria(0.5), compared)
     assert {pair: found for step in steps for pair, found in answers(step).items()} == first
     assert len(read) == 6
+
+
+@pytest.mark.parametrize("case", range(4))
+def test_similarities_of_many_near_duplicates_are_those_of_python_sets(case: int) -> None:
+    rng, scheme = random.Random(case), TextScheme(0.5, "word:1")
+    texts = list[str]()
+    for _ in range(3):
+        base = [str(rng.randrange(1_000_000)) for _ in range(rng.choice((150, 600)))]
+        for _ in range(30):
+            changed = rng.sample(range(len(base)), rng.randrange(1, len(base) // 5))
+            of_text = {place: str(rng.randrange(1_000_000)) for place in changed}
+            texts.append(" ".join(of_text.get(place, word) for place, word in enumerate(base)))
+    documents = [Document(f"d{number}", text) for number, text in enumerate(texts)]
+    table, compared = table_of(scheme, documents), ShingleSets(scheme, rng.choice((0, 20_000, 1 << 20)))
+    words = [set(text.split()) for text in texts]
+    order = rng.sample(range(90), 90)
+    for start in range(0, 90, 15):
+        new = [(NEW + at, documents[at]._replace(id=f"n{at}")) for at in order[start : start + 15]]
+        pairs = [(row, old, RECHECK) for row in range(15) for old in range(90)]
+        found = answers(verify(asked(scheme, new, pairs), table, Criteria(0.5), compared))
+        expected = {
+            (f"n{at}", f"d{old}"): (len(words[at] & words[old]), len(words[at] | words[old]))
+            for at in order[start : start + 15]
+            for old in range(90)
+        }
+        assert found == {pair: (shared / union, shared, union) for pair, (shared, union) in expected.items()}
 
 
 @pytest.mark.parametrize("union", [1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 30, 49, 100])
@@ -316,53 +342,3 @@ def test_an_edge_carries_both_ends_in_full() -> None:
     ):
         assert (list(ends.ids), int(ends.refs[0]), int(ends.times[0]), int(ends.digests[0])) == expected
     assert [str(c.dtype) for c in (edges.similarity, edges.shared, edges.union)] == ["float64", "uint32", "uint32"]
-
-
-# -- the memory of shingle sets
-
-
-def test_sets_are_remembered_and_made_together() -> None:
-    class Counting(NamedShingles):
-        """Records its requests."""
-
-        def __init__(self) -> None:
-            self.asked: list[list[str]] = []
-
-        def shingle_sets(self, texts: Sequence[str]) -> list[U64]:
-            """Those of the base class."""
-            self.asked.append(list(texts))
-            return super().shingle_sets(texts)
-
-    scheme = Counting()
-    sets = ShingleSets(scheme)
-    assert {ref: made.tolist() for ref, made in sets.get({1: "1", 2: "2 1"}).items()} == {1: [1], 2: [1, 2]}
-    assert {ref: made.tolist() for ref, made in sets.get({2: "2 1", 3: "3"}).items()} == {2: [1, 2], 3: [3]}
-    assert scheme.asked == [["1", "2 1"], ["3"]]
-    sets.forget(2)
-    sets.forget(99)
-    sets.get({2: "2 1"})
-    assert scheme.asked[-1] == ["2 1"]
-
-
-@pytest.mark.parametrize("text", ["", "1", "1 2 3 4 5 6 7 8"])
-def test_the_memory_of_sets_is_bounded_even_for_sets_without_shingles(text: str) -> None:
-    sets = ShingleSets(SCHEME, limit=1_000)
-    for ref in range(500):
-        assert sets.get({ref: text})[ref].size == len(text.split())
-        assert len(sets) <= 1_000 // 32 + 1
-    last = sets.get({499: "is remembered, so this is not read"})
-    assert last[499].size == len(text.split())
-
-
-def test_the_least_recently_used_set_goes_first_and_a_single_one_stays() -> None:
-    sets = ShingleSets(SCHEME, limit=3 * 33)
-    for ref in (1, 2, 3, 1, 4):
-        sets.get({ref: "7"})
-    assert {ref for ref in range(1, 5) if ref in sets._sets} == {3, 1, 4}
-    tiny = ShingleSets(SCHEME, limit=0)
-    assert [made.size for made in tiny.get({1: "1", 2: "1 2"}).values()] == [1, 2], "all that is asked for is given"
-    assert len(tiny) == 1
-    for ref in (1, 2):
-        sets.forget(ref)
-        tiny.forget(ref)
-    assert tiny._size == 0
