@@ -13,14 +13,15 @@ from stream_lsh.kinds.text.presets import MIRROR_SHARE
 _EPILOG = """\
 inputs:
   JSON lines   {"id", "text", "url"?, "source"?, "time"?}; the text may be HTML
-  CSV, TSV     a header with such columns
-  text, HTML   a file whose name ends in .txt, .md, .html or such is one page, its path the id
-  folder       every file below it is a page, the folder within the folder its site
-  Files may be compressed with gzip or zstd; - is standard input.
+  CSV, TSV     a header with the same columns
+  Parquet      the same columns; needs the extra parquet
+  text, HTML   a file with an extension such as .txt, .md or .html is one page; its path is the id
+  folder       every file below it is a page; the subfolder is its site
+  Files other than Parquet may be compressed with gzip or zstd; - is standard input.
 
-The site of a page is its `source`, or the host of its `url`.  A page is mirrored in another site if a page there is a
-match and has as large a share of its shingles as the threshold asks for.  So an excerpt is in the full page, and not
-the other way round.
+The site of a page is its `source`, or the host of its `url`.  A page is mirrored on another site if a page there
+matches it and contains the share of its shingles that the threshold requires.  So an excerpt is mirrored by the full
+page, but not the other way round.
 
 examples:
   stream-lsh mirrors crawl.jsonl.gz --matches pairs.jsonl

@@ -18,8 +18,10 @@ _EPILOG = """\
 inputs:
   JSON lines   {"id": ..., "vector": [...]}; a later vector replaces an earlier one with the same id
   CSV, TSV     a header, then a vector per row: a column id, and a number in each of the others
-  .npy         an array of numpy, a vector per row; ids are the row numbers, from 0
-  All but the last may be compressed with gzip or zstd; - is standard input (JSON lines, or the format of --format).
+  Parquet      such rows; needs the extra parquet
+  .npy         a numpy array, a vector per row; ids are the row numbers, from 0
+  JSON lines, CSV and TSV may be compressed with gzip or zstd; - is standard input (JSON lines, or the format of
+  --format).
 
 outputs:
   a match      {"pipeline","left","right","similarity","measure","distance",...}; both are exact

@@ -11,14 +11,15 @@ from stream_lsh.cli.options.parser import Parser
 
 _EPILOG = """\
 inputs:
-  folder       every file below it is an article, as text or HTML; the folder within the folder is the outlet, and
-               where the page does not say when it was published, the file's last change is the time
+  folder       every file below it is an article, as text or HTML; the subfolder is the outlet.  If a page does not
+               state when it was published, its time is that of the file's last change
   JSON lines   {"id", "text", "time"?, "title"?, "source"?, "url"?}; the text may be HTML
-  CSV, TSV     a header with such columns
-  text, HTML   a file whose name ends in .txt, .md, .html or such is one article, its path the id
-  Files may be compressed with gzip or zstd; - is standard input.
+  CSV, TSV     a header with the same columns
+  Parquet      the same columns; needs the extra parquet
+  text, HTML   a file with an extension such as .txt, .md or .html is one article; its path is the id
+  Files other than Parquet may be compressed with gzip or zstd; - is standard input.
 
-A story has the title of its fullest early version as its headline, and its outlets in the order in which they
+The headline of a story is the title of its longest early version.  Its outlets are listed in the order in which they
 published; an outlet is the `source`, or the host of the `url`.
 
 examples:

@@ -19,11 +19,12 @@ _share = real(lambda number: 0 < number <= 1, "above 0 and at most 1, such as 0.
 
 _EPILOG = """\
 inputs:
-  folder       every file below it is a text, its relative path the id
+  folder       every file below it is a text; its relative path is the id
   JSON lines   {"id": ..., "text": ...}
   CSV, TSV     a header with the columns id and text
-  text, HTML   a file whose name ends in .txt, .md, .html or such is one text, its path the id
-  Files may be compressed with gzip or zstd; - is standard input.
+  Parquet      the same columns; needs the extra parquet
+  text, HTML   a file with an extension such as .txt, .md or .html is one text; its path is the id
+  Files other than Parquet may be compressed with gzip or zstd; - is standard input.
 
 Shingles of more than --common texts do not count: an assignment that all texts quote is not plagiarism.  With
 --sources, a shingle of a source counts however many texts copied it, unless more than --common sources have it.  Two
