@@ -155,7 +155,7 @@ def mirrors(pipeline: str, **chosen: Unpack[MirrorList]) -> Call[answers.Mirrors
 
 
 def dead_letters(pipeline: str, **chosen: Unpack[DeadLetterList]) -> Call[answers.DeadLetters]:
-    """A page of messages that could not be used, the newest first."""
+    """A page of messages that could not be used, newest first."""
     return _get(answers.DeadLetters, pipeline, "dead-letters", options=chosen)
 
 

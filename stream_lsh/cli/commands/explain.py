@@ -1,7 +1,7 @@
 """`stream-lsh explain`: why two documents are in one cluster, or why not; in files as `dedup` groups them, or live.
 
 Live means: from the current source and results on Kafka, or from the query API of a worker.  The command writes nothing
-there.  With a profile, the files contain records, and the command explains their score.
+to either.  With a profile, the files contain records, and the command explains their score.
 """
 
 import os

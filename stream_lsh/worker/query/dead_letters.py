@@ -1,6 +1,6 @@
-"""Pages of dead letters, the newest first: `GET /v1/pipelines/{pipeline}/dead-letters`.
+"""Pages of dead letters, newest first: `GET /v1/pipelines/{pipeline}/dead-letters`.
 
-A page is read from the topic, from its end backwards; it costs the bytes of the messages that it passes.
+A page is read from the topic, backwards from its end; its cost is that of reading the messages.
 """
 
 import base64
@@ -22,14 +22,14 @@ MOST_SHOWN = 4_096
 
 
 class DeadLetters(Resource):
-    """Answers which messages could not be used, and why."""
+    """Lists the messages that could not be used, with the reasons."""
 
     def handlers(self) -> Mapping[str, Handler]:
         """The only one."""
         return {"dead_letters": self.dead_letters}
 
     async def dead_letters(self, request: Request) -> Answer:
-        """A page of dead letters; it may have fewer than `limit`, while `next` leads to more."""
+        """A page of dead letters; it may have fewer than `limit` even if `next` leads to more."""
         state, query, kafka = self.context.pipeline(request), request.found.query, self.context.config.kafka
         partitions = partitions_of(state.config.dead_letters_topic, state.partitions)
         span = -(-2 * query["limit"] // len(partitions))
@@ -47,7 +47,7 @@ class DeadLetters(Resource):
             shown.append(row)
             places[tp] = row["place"]
             if row["place"] == first[tp] > begins[tp]:
-                break  # older ones of this partition may be newer than the next of another partition
+                break  # unread rows of this partition may be newer than the next row of another partition
         more = any(places[tp] > begins[tp] for tp in partitions)
         reason = query["reason"]
         return Answer(
@@ -60,7 +60,7 @@ class DeadLetters(Resource):
 
 
 def _newest_first(read: Mapping[TP, Sequence[dict[str, Any]]]) -> list[tuple[TP, dict[str, Any]]]:
-    """The rows by time; those of one partition in the order of their places, whatever their times."""
+    """The rows by time; within a partition, by place regardless of time."""
     rows = ([(tp, row) for row in reversed(found)] for tp, found in read.items())
     return list(merge(*rows, key=lambda one: one[1]["time"], reverse=True))
 
@@ -97,7 +97,7 @@ def _places(token: str, ends: Offsets) -> dict[TP, int]:
     except (ValueError, msgspec.MsgspecError):
         offsets = []
     if len(offsets) != len(ends) or any(offset < 0 for offset in offsets):
-        raise Problem("malformed", f"after: got {token!a:.60}, expected `next` of the page before")
+        raise Problem("malformed", f"after: got {token!a:.60}, expected `next` of the previous page")
     return {tp: min(offset, ends[tp]) for tp, offset in zip(sorted(ends), offsets, strict=True)}
 
 

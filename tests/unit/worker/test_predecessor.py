@@ -89,7 +89,7 @@ def test_a_copied_folder_removes_no_live_member(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("torn", [b"", b"{", b"[]", b'{"member": "old"}', b"\xff"])
-def test_a_torn_file_removes_nobody_and_is_replaced(tmp_path: Path, torn: bytes) -> None:
+def test_a_torn_file_removes_no_member_and_is_replaced(tmp_path: Path, torn: bytes) -> None:
     group, path = Group(), tmp_path / "member"
     path.write_bytes(torn)
     asyncio.run(member(path, group, "new"))

@@ -62,7 +62,7 @@ def make_parser() -> Parser:
     """The options of the command."""
     parser = Parser(
         "allpairs",
-        "Find all pairs of near-duplicate documents, exactly and without a miss.",
+        "Find all pairs of near-duplicate documents, with no approximation.",
         _EPILOG,
         first=("threshold", "matches", "clusters", "memory", "jobs"),
     )

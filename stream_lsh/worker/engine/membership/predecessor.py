@@ -1,10 +1,10 @@
 """A worker that replaces a dead one removes it from the group.
 
-Fault (any Kafka client): a process that is killed does not leave its group.  Its partitions wait until the session has
-expired, 6 s by default, even if the process is started again at once.
+Fault (any Kafka client): a process that is killed does not leave its group.  Its partitions wait until the session
+expires, after 6 s by default, even if the process is started again at once.
 
-So a worker keeps the id of its membership in a file, and the process that uses the file next leaves the group in the
-name of this member.  It joins first: a group without a member waits for `group.initial.rebalance.delay.ms`, 3 s by
+So a worker keeps the id of its membership in a file, and the process that uses the file next leaves the group on behalf
+of this member.  It joins first, because a group without members waits for `group.initial.rebalance.delay.ms`, 3 s by
 default, when the first one joins.
 
 The caller guarantees that the earlier process is dead: it holds a lock that lives as long as the process.  The file
@@ -24,7 +24,7 @@ from aiokafka.errors import KafkaError, for_code  # type: ignore[import-untyped]
 from aiokafka.protocol.group import JoinGroupRequest, LeaveGroupRequest  # type: ignore[import-untyped]
 
 JOIN_FIRST_SECONDS = 0.02
-"""The request to join reaches the broker before that to leave, which takes another connection."""
+"""The time by which the request to join precedes the request to leave, which uses another connection."""
 
 _log = logging.getLogger(__name__)
 
@@ -75,13 +75,13 @@ class MemberFile:
 
 
 async def _leave(coordinator: Any, request: Any) -> None:
-    """Leave in the name of a dead member; without success its session will expire."""
+    """Leave on behalf of a dead member; if this fails, its session expires later."""
     await asyncio.sleep(JOIN_FIRST_SECONDS)
     # The broker answers a connection in order, and the request to join waits for the other members.
     try:
         response = await coordinator._client.send(coordinator.coordinator_id, request, group=ConnectionGroup.DEFAULT)
     except KafkaError as error:
-        _log.info("the member %s, which is dead, stays in the group for its session: %s", request._member_id, error)
+        _log.info("the dead member %s stays in the group until its session expires: %s", request._member_id, error)
         return
     if response.error_code == 0:
         _log.info("removed the member %s from the group: its process is dead", request._member_id)
