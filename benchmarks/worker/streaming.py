@@ -280,7 +280,8 @@ def _shares(stacks: Sequence[str]) -> dict[str, float]:
 
 def _belongs_to(stack: str) -> str:
     for step in _STEPS:
-        at = stack.find(f"PipelineAgents.{step} (")
+        # Sign handles its partitions in tasks of their own.
+        at = max(stack.find(f"PipelineAgents.{name} (") for name in (step, f"_{step}"))
         if at >= 0:
             inner = stack[at:]
             within = {"TextScheme.sign": "signatures", " (stream_lsh/wire": "bytes", "EngineApp.produce": "sending"}

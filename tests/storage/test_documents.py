@@ -18,6 +18,7 @@ from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.records.model import as_text
 from stream_lsh.retention import BEGINNING_MS, Horizon
+from stream_lsh.worker.storage import documents
 from stream_lsh.worker.storage.documents import DocumentStore
 from stream_lsh.worker.storage.folder import Identity
 from tests.simulation.pipelines.entities import PROFILE, miscounted
@@ -143,7 +144,60 @@ def test_a_copy_behind_its_changelog_continues_from_its_offset(tmp_path: Path) -
     store.close()
 
 
-def test_versions_in_a_file_are_used_once_and_by_the_next_start_only(tmp_path: Path) -> None:
+def only_changes(store: DocumentStore, prefix: bytes) -> Any:
+    """Items of a store that does not read its versions one by one."""
+    assert prefix != b"v"
+    return all_items(store, prefix)
+
+
+all_items = DocumentStore._items
+
+
+def test_a_file_with_too_many_changes_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "_FEW_CHANGES", 5)
+    log = Log([record_of([Row(str(n), make_ref(0, n), n, n, f"text {n}")], SLOTS) for n in range(20)])
+    store = store_of(tmp_path / "d")
+    table = store.table()
+    Log(log.records[:4]).recover(table, store)
+    store.save(table)
+    Log(log.records[:9]).recover(table, store, first=4)
+    assert len([*store._items(b"c")]) == 5
+    log.recover(table, store, first=9)
+    assert [*store._items(b"c")] == []
+    store.close()
+    store = store_of(tmp_path / "d")
+    assert plain(store.table().snapshot(WIDTH)) == plain(table.snapshot(WIDTH))
+    store.close()
+
+
+@pytest.mark.parametrize("case", range(10))
+def test_a_table_that_is_read_shard_by_shard_is_as_one_that_was_read_at_once(case: int, tmp_path: Path) -> None:
+    rng, log = random.Random(case), Log()
+    ids = [*AWKWARD_IDS, *map(str, range(300))]
+    store = store_of(tmp_path / "d")
+    table, fresh = store.table(), DocumentTable(SLOTS)
+    for offset in range(0, 4_000, 40):
+        rows = [Row(id, make_ref(0, offset + n), offset, offset, id) for n, id in enumerate(rng.sample(ids, 20))]
+        rows = [row._replace(text=None) if rng.random() < 0.2 else row for row in rows]
+        log.records.append(record_of(rows, SLOTS, Horizon(rng.randrange(offset + 1) // 2)))
+        first = len(log.records) - 1
+        log.recover(table, store, first)
+        log.recover(fresh, None, first)
+        asked = np.array([make_ref(0, rng.randrange(offset + 40)) for _ in range(5)], np.uint64)
+        found, expected = table.rows(asked), fresh.rows(asked)
+        assert table.ids(found[found >= 0]) == fresh.ids(expected[expected >= 0])
+        assert len(table) == len(fresh)
+        if rng.random() < 0.3:
+            if rng.random() < 0.7:
+                store.save(table)
+            store.close()
+            store = store_of(tmp_path / "d")
+            table = store.table()
+    assert plain(table.snapshot(WIDTH)) == plain(fresh.snapshot(WIDTH))
+    store.close()
+
+
+def test_versions_in_a_file_are_used_with_those_that_have_changed_since(tmp_path: Path) -> None:
     before = {n: tuple(at for at in range(n) if IDS[at] == id)[-1:] for n, id in enumerate(IDS)}
     rows = [[Row(id, make_ref(0, n), n, n, f"text {n}", before[n])] for n, id in enumerate(IDS)]
     log = Log([record_of(of_record, SLOTS) for of_record in rows])
@@ -163,7 +217,10 @@ def test_versions_in_a_file_are_used_once_and_by_the_next_start_only(tmp_path: P
     fresh = DocumentTable(SLOTS)
     log.recover(fresh, None)
     store = store_of(tmp_path / "d")
-    assert plain(store.table().snapshot(WIDTH)) == plain(fresh.snapshot(WIDTH))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DocumentStore, "_items", only_changes)
+        table = store.table()
+    assert plain(table.snapshot(WIDTH)) == plain(fresh.snapshot(WIDTH))
     store.close()
     store = store_of(crashed)
     table = store.table()

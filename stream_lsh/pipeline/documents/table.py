@@ -14,10 +14,11 @@ from stream_lsh.model import NO_ABOUT, About, Abouts, in_full, make_ref, or_empt
 from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.documents.content_store import CHUNK, CHUNK_BITS, Contents, MemoryContents, gather
+from stream_lsh.pipeline.documents.id_column import IdColumn
 from stream_lsh.pipeline.documents.observer import LiveObserver
 from stream_lsh.pipeline.documents.oldest_refs import OldestRefs
 from stream_lsh.pipeline.documents.replayable import Replayable
-from stream_lsh.pipeline.documents.sharded_dict import ShardedDict, by_ref_shard, ref_shard, text_shard
+from stream_lsh.pipeline.documents.sharded_dict import ShardedDict, ShardedIds, fill_by_ref, ref_shard, text_shard
 from stream_lsh.pipeline.documents.site_pages import SitePages
 from stream_lsh.pipeline.documents.versions import FREE, LIVE, MARKER, META, Retired, Version, Versions, refs_in_order
 from stream_lsh.retention import BEGINNING_MS, Horizon
@@ -60,7 +61,7 @@ class DocumentTable:
         self._contents = MemoryContents(slots) if contents is None else contents
         self._meta: list[np.ndarray] = []
         self._least: list[tuple[int, int]] = []  # of each chunk: no row is due before this time, none has a lower ref
-        self._ids: list[str] = []
+        self._ids = IdColumn()
         self._free: list[int] = []
         self._row_by_id = ShardedDict(text_shard)
         self._row_by_ref = ShardedDict(ref_shard)
@@ -89,7 +90,7 @@ class DocumentTable:
 
     def ids(self, rows: I64) -> list[str]:
         """The id of each row."""
-        return [self._ids[row] for row in rows.tolist()]
+        return self._ids.of(rows.tolist())
 
     def texts(self, rows: I64) -> list[str]:
         """The text of each row."""
@@ -148,11 +149,10 @@ class DocumentTable:
     ) -> "DocumentTable":
         """The table of these versions, whose contents are stored already.
 
-        Cost: some 0.5 us a version, and 0.5 us more where the ids do not lie shard by shard; some 10 us where sites
-        are watched, some 30 us where values are counted.
+        Cost: some 0.1 us a version, and 0.3 us when its shard is first used; 1 us more where the ids do not lie shard
+        by shard; some 10 us where sites are watched, some 30 us where values are counted.
         """
-        table, count = cls(slots, contents, pages, counts), len(versions.ids)
-        table._ids = versions.ids
+        table, count = cls(slots, contents, pages, counts), versions.meta.size
         for start in range(0, count, CHUNK):
             stored = versions.meta[start : start + CHUNK]
             meta = np.zeros(CHUNK, META)
@@ -160,13 +160,9 @@ class DocumentTable:
             table._meta.append(meta)
             due = np.where(stored["state"] == LIVE, stored["time"], stored["keep"])
             table._least.append((int(due.min()), int(stored["ref"].min())))
-        if versions.shards is None:
-            for row, id in enumerate(versions.ids):
-                table._row_by_id[id] = row
-        else:
-            table._row_by_id.fill(versions.ids, range(count), versions.shards)
+        table._ids = IdColumn.of_all(versions.ids, table._row_by_id)
         live = np.flatnonzero(versions.meta["state"] == LIVE)
-        table._row_by_ref.fill(*by_ref_shard(versions.meta["ref"][live], live))
+        fill_by_ref(table._row_by_ref, versions.meta["ref"][live], live)
         for start in range(0, live.size, CHUNK):
             rows = live[start : start + CHUNK]
             if pages is not None:
@@ -265,7 +261,8 @@ class DocumentTable:
 
     def _free_row(self, row: int) -> str:
         """Free the row for another id; returns its former id."""
-        id, self._ids[row] = self._ids[row], ""
+        [id] = self._ids.of([row])
+        self._ids[row] = ""
         self._row_by_id.pop(id)
         self._replayable.retired.pop(row, None)
         self._free.append(row)
@@ -346,12 +343,12 @@ class DocumentTable:
 
     def versions(self) -> Versions:
         """All columns of the versions except their contents; equal to the argument of `restored`, but for the order."""
-        rows = np.fromiter(self._row_by_id.values(), np.int64, self.entries)
+        by_id, rows = self._row_by_id, np.fromiter(self._row_by_id.values(), np.int64, self.entries)
         at = np.empty(len(self._ids), np.int64)
         at[rows] = np.arange(rows.size)
         retired = {int(at[row]): retired for row, retired in self._replayable.retired.items()}
-        meta, shards = self._meta_of(rows), self._row_by_id.sizes
-        return Versions(list(self._row_by_id), meta, retired, self.horizon, self.acknowledged, shards)
+        ids = ShardedIds(by_id.sizes, by_id.keys_of)
+        return Versions(ids, self._meta_of(rows), retired, self.horizon, self.acknowledged)
 
     def snapshot(self, bands: int) -> DocumentsRecord:
         """The whole table as one record, ascending by ref; equal tables have equal snapshots; arguments: see `copy`."""

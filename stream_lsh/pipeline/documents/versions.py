@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stream_lsh.arrays import I64, U64
+from stream_lsh.pipeline.documents.sharded_dict import ShardedIds
 from stream_lsh.retention import Horizon
 
 FREE, MARKER, LIVE = 0, 1, 2
@@ -33,20 +34,18 @@ class Versions(NamedTuple):
     """All columns of a table, without the contents.
 
     Attributes:
-        ids: n of them, all different.
+        ids: n of them, all different; shard by shard, or in any order.
         meta: META[n], no row free.
         retired: by position.
         horizon: the limit of what has expired.
         acknowledged: the offset of the source below which no message is read again.
-        shards: the number of ids of each shard, if the ids are sorted by shard.
     """
 
-    ids: list[str]
+    ids: list[str] | ShardedIds
     meta: np.ndarray
     retired: dict[int, Retired]
     horizon: Horizon
     acknowledged: int = 0
-    shards: tuple[int, ...] | None = None
 
 
 def refs_in_order(chunks: Sequence[np.ndarray]) -> tuple[U64, I64]:
