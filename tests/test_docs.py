@@ -5,10 +5,12 @@
     ```console    `$` lines run in a shell, the blocks of a document one after the other in one empty folder; what they
                   print is what stands there, seconds aside; `...` stands for anything
     ```toml       is a configuration
-    ```sh         is not run: set-up; its targets, commands and options must exist.  Only those of the README run, from
-                  its installation on, in one shell in which nothing is activated; a ```text block behind one is what
-                  it prints
+    ```sh         is not run: it needs a broker, a network or files of the reader.  Its targets must exist, and the
+                  parser of each command accepts its arguments.  Those of the README run, from its installation on, in
+                  one shell in which nothing is activated; a ```text block behind one is what it prints
+    ```text       is output, or a file; so is ```json, of the query API, which its own tests compare
 
+A block without one of these languages, or one that the tests would not see, is an error.
 The checks are functions from a text to its problems, and each of them is shown a text that has some.
 """
 
@@ -17,9 +19,11 @@ import functools
 import inspect
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,8 +33,9 @@ import textstat  # type: ignore[import-untyped]
 import stream_lsh
 from docs.hooks import relinked
 from stream_lsh import errors
-from stream_lsh.cli.commands.catalog import COMMANDS
+from stream_lsh.cli.commands.catalog import COMMANDS, module_of
 from stream_lsh.config import parse
+from stream_lsh.errors import ConfigError
 from tests.simulation.rules import RULES
 from tests.unit.cli.runs import ran
 
@@ -50,6 +55,9 @@ _FENCE = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"`([^`\n]+)`")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _SECONDS = re.compile(r"\b[0-9]+\.[0-9] s\b")
+
+
+_LANGUAGES = ("python", "console", "toml", "sh", "text", "json")
 
 
 class Block(NamedTuple):
@@ -194,6 +202,44 @@ def test_toml_blocks_are_configurations(path: Path) -> None:
     assert all(config.pipelines for config in read)
 
 
+def block_problems(text: str) -> Iterator[str]:
+    """Blocks that no test runs and that are not marked as output: indented, in tabs, without a known language."""
+    language, is_open = "", False
+    for number, line in enumerate(text.split("\n"), 1):
+        fence = re.match(r"(\s*)(`{3,}|~{3,})(.*)", line)
+        if re.match(r"(!!!|\?\?\?|===) ", line) and not is_open:
+            yield f"line {number}: got a tab or an admonition, expected plain paragraphs and blocks"
+        if fence is None:
+            if is_open and language == "text" and re.match(r"(\$|>>>) ", line):
+                yield f"line {number}: got a command in a block of output, expected `console` or `python`"
+            continue
+        if fence[1] or fence[2] != "```":
+            yield f"line {number}: got {line!r}, expected ``` at the beginning of the line"
+        if not is_open:
+            language = fence[3]
+            if language not in _LANGUAGES:
+                yield f"line {number}: got a block of {language or 'no language'}, expected {', '.join(_LANGUAGES)}"
+        is_open = not is_open
+    if is_open:
+        yield "got a block that does not end"
+
+
+@every_document
+def test_every_block_is_run_or_marked_as_output(path: Path) -> None:
+    assert list(block_problems(path.read_text(encoding="utf-8"))) == []
+
+
+def test_blocks_that_no_test_sees_are_found() -> None:
+    assert list(block_problems("- item\n\n  ```sh\n  make\n  ```\n"))
+    assert list(block_problems("```\noutput\n```\n"))
+    assert list(block_problems("```bash\nmake\n```\n"))
+    assert list(block_problems("~~~sh\nmake\n~~~\n"))
+    assert list(block_problems('=== "tab"\n'))
+    assert list(block_problems("```text\n$ make\n```\n"))
+    assert list(block_problems("```sh\nmake\n"))
+    assert not list(block_problems("```sh\nmake\n```\n\n```text\n=== made\n```\n"))
+
+
 def test_the_readme_has_code_of_both_kinds() -> None:
     languages = [block.language for block in blocks(README)]
     assert languages.count("python") >= 1
@@ -253,6 +299,22 @@ def command_problems(text: str) -> Iterator[str]:
             )
 
 
+def argument_problems(text: str) -> Iterator[str]:
+    """Commands in blocks of a shell whose arguments their parser rejects."""
+    for block in blocks(text):
+        if block.language != "sh":
+            continue
+        for line in block.text.replace("\\\n", " ").split("\n"):
+            for call in re.findall(r"(?:^|(?<=[\s|(]))stream-lsh +([^|;>&#)]*)", line):
+                name, *words = shlex.split(call)
+                if name not in COMMANDS:
+                    continue
+                try:
+                    import_module(module_of(name)).make_parser().parse(words)
+                except ConfigError as error:
+                    yield f"line {block.line}: stream-lsh {call.strip()}: {error}"
+
+
 def target_problems(text: str) -> Iterator[str]:
     """Targets of make that a document names and the Makefile has not."""
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
@@ -277,7 +339,7 @@ def test_the_configurations_for_newcomers_are_one_with_the_settings_of_the_first
 @every_document
 def test_commands_options_and_targets_exist(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert [*command_problems(text), *target_problems(text)] == []
+    assert [*command_problems(text), *target_problems(text), *argument_problems(text)] == []
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -296,6 +358,9 @@ def test_commands_that_do_not_exist_are_found() -> None:
     assert list(command_problems("run `stream-lsh dedupe x`"))
     assert list(command_problems("```console\n$ cat x | stream-lsh dedup --treshold 0.5 -\n```"))
     assert list(command_problems("set `--max-candidate`"))
+    assert list(argument_problems("```sh\nstream-lsh tail matchs --config x.toml\n```"))
+    assert list(argument_problems("```sh\nzcat x | stream-lsh dedup --threshold high - > y\n```"))
+    assert not list(argument_problems("```sh\nzcat x | stream-lsh dedup --threshold 0.5 - > y\n```"))
     assert list(target_problems("then `make coffee`"))
     assert list(target_problems("```sh\nmake check tests\n```"))
     assert not list(command_problems("`stream-lsh dedup --threshold 0.5 -` and `pip --quiet`; `--recall`"))

@@ -17,7 +17,7 @@ from stream_lsh.measure.jaccard import shared_counts
 _SET_COST = 32
 """The overhead of a set in hashes: the array and the entry take some 250 bytes."""
 _LEAST_PAIRS = 4
-"""A set that is compared with so many begins a group."""
+"""A set that is compared with this many others starts a group."""
 _LEAST_HASHES = 128
 """Smaller sets are compared as fast without groups."""
 _WIDEST = 32

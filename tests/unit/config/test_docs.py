@@ -70,7 +70,7 @@ def test_the_examples_are_configurations(number: int) -> None:
 
 
 def test_the_mistakes_of_the_page_are_reported_in_its_form() -> None:
-    (block,) = re.findall(r"```\n(news\.toml.*?)\n```", PAGE.read_text(), re.DOTALL)
+    (block,) = re.findall(r"```text\n(news\.toml.*?)\n```", PAGE.read_text(), re.DOTALL)
     text = "[pipeline]\nsource = 's'\nname = 'news'\n\n\n\n\n\ntreshold = 1\n\n\nshingles = 'words:3'\n"
     with pytest.raises(ConfigError) as caught:
         parse(text, "news.toml", {"STREAM_LSH__PIPELINE__NEWS__RECALL": "2"})
