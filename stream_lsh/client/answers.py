@@ -61,10 +61,11 @@ class Similar(msgspec.Struct, frozen=True):
 
 
 class PipelineDescription(msgspec.Struct, frozen=True):
-    """A pipeline of the application: the partitions that this worker owns, and those that no worker answers for."""
+    """A pipeline of the application: the types of its results, the partitions of this worker, and those without one."""
 
     name: str
     kind: str
+    types: tuple[str, ...]
     partitions: int
     owned: Missing
     missing: Missing

@@ -58,6 +58,7 @@ def _filters(markup: Any) -> dict[str, Callable[..., Any]]:
         "moment": moment,
         "line": texts.one_line,
         "whole": texts.whole_text,
+        "field": texts.field_text,
         "count": texts.count,
         "similarity": texts.similarity,
         "signed": texts.signed,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from stream_lsh.web.asks import Answer, Ask
-from stream_lsh.web.pages import cluster, clusters, document, overview, pair, search
+from stream_lsh.web.pages import cluster, clusters, dead_letters, document, entities, entity, overview, pair, search
 from stream_lsh.web.pages.page import Page, PipelineName
 from stream_lsh.web.pages.problem import problem_page
 from stream_lsh.web.source import Source
@@ -34,8 +34,11 @@ PIPELINE_PAGES: Mapping[str, PipelinePage] = {
     "search": PipelinePage(search.ask, search.page, shows_problems=True),
     "clusters": PipelinePage(clusters.ask, clusters.page),
     "cluster": PipelinePage(cluster.ask, cluster.page),
+    "entities": PipelinePage(entities.ask, entities.page),
+    "entity": PipelinePage(entity.ask, entity.page),
     "document": PipelinePage(document.ask, document.page),
     "pair": PipelinePage(pair.ask, pair.page),
+    "dead-letters": PipelinePage(dead_letters.ask, dead_letters.page),
 }
 """The pages of a pipeline by name, which is the end of their path."""
 
@@ -116,6 +119,8 @@ class Reader:
         if time.monotonic() >= self._known_until:
             answer = await self._source.ask(overview.ASK)
             if answer.ok:
-                self._known = tuple(PipelineName(one["name"], one["kind"]) for one in answer.value["pipelines"])
+                self._known = tuple(
+                    PipelineName(one["name"], one["kind"], frozenset(one["types"])) for one in answer.value["pipelines"]
+                )
                 self._known_until = time.monotonic() + _PIPELINES_KEPT_S
         return self._known

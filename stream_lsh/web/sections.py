@@ -3,11 +3,16 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from stream_lsh.kinds.registry import KINDS, kind_class
 from stream_lsh.web.links import link
 from stream_lsh.web.pages.page import PipelineName
 
-CLUSTERS = "clusters"
+_OF_PIPELINE = (
+    ("clusters", "Clusters", "clusters"),
+    ("entities", "Entities", "entities"),
+    ("search", "Search", None),
+    ("dead-letters", "Dead letters", None),
+)
+"""Name, title and the type of results that a pipeline needs for the entry, in the order of the navigation."""
 
 
 class Section(NamedTuple):
@@ -32,12 +37,15 @@ def has_clusters(pipeline: PipelineName) -> bool:
     """Whether the documents of a pipeline form clusters; records form entities.
 
     Example:
-        >>> has_clusters(PipelineName("news", "text")), has_clusters(PipelineName("people", "record"))
-        (True, False)
+        >>> has_clusters(PipelineName("news", "text", frozenset({"clusters"})))
+        True
     """
-    return pipeline.kind in KINDS and kind_class(pipeline.kind).clusters == CLUSTERS
+    return "clusters" in pipeline.types
 
 
 def _of_pipeline(pipeline: PipelineName) -> Sequence[Section]:
-    names = [(CLUSTERS, "Clusters")] if has_clusters(pipeline) else []
-    return [Section(name, title, link(name, pipeline.name)) for name, title in [*names, ("search", "Search")]]
+    return [
+        Section(name, title, link(name, pipeline.name))
+        for name, title, needed in _OF_PIPELINE
+        if needed is None or needed in pipeline.types
+    ]

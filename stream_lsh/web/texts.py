@@ -41,6 +41,18 @@ def _few_marks(text: str) -> str:
     return "".join(kept)
 
 
+def field_text(value: object) -> str:
+    """The value of a record's field as text; the values of a list are separated by commas.
+
+    Example:
+        >>> field_text("Ann"), field_text(["Ann", 7]), field_text(None)
+        ('Ann', 'Ann, 7', '')
+    """
+    if isinstance(value, list):
+        return ", ".join(map(field_text, value))
+    return "" if value is None else str(value)
+
+
 def count(value: float) -> str:
     """A whole number with separators.
 
@@ -151,3 +163,17 @@ def numbers(values: list[int]) -> str:
         else:
             ranges.append([value])
     return ", ".join("-".join(map(str, one)) for one in ranges) or "none"
+
+
+def hex_dump(body: bytes) -> str:
+    """Bytes in hexadecimal and as ASCII, 16 on a line, each line with its offset.
+
+    Example:
+        >>> hex_dump(b"nul" + bytes([0, 255]))
+        '0000  6e 75 6c 00 ff                                   nul..'
+    """
+    return "\n".join(
+        f"{start:04x}  {part.hex(' '):47}  {''.join(chr(one) if 32 <= one < 127 else '.' for one in part)}"
+        for start in range(0, len(body), 16)
+        for part in (body[start : start + 16],)
+    )

@@ -30,11 +30,15 @@ def service(name: str = "4f1c2d3e5a6b7c8d", state: str = "ready", **changes: Any
         {
             "name": pipeline,
             "kind": kind,
+            "types": [*types, "dead-letters", "matches", "members"],
             "partitions": 4,
             "owned": {"documents": [0, 1], "buckets": [0, 1], "ledger": [0]},
             "missing": {},
         }
-        for pipeline, kind in (("news", "text"), ("people", "record"))
+        for pipeline, kind, types in (
+            ("news", "text", ("clusters", "mirror-sites")),
+            ("people", "record", ("entities", "reviews")),
+        )
     ]
     whole = {"worker": name, "version": "0.1.0", "state": state, "generation": 7, "complete": state == "ready"}
     return {**whole, "pipelines": pipelines, **changes}

@@ -16,12 +16,12 @@ _PAGE = 50
 
 def ask(pipeline: PipelineName, query: Mapping[str, str]) -> Ask:
     """The request for one page of the list; a filter that cannot be read is left out."""
-    return Ask(("pipelines", pipeline.name, "clusters"), {**_filters(query), "limit": _PAGE, **_after(query)})
+    return Ask(("pipelines", pipeline.name, "clusters"), {**filters_of(query), "limit": _PAGE, **after(query)})
 
 
 def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Page:
     """The list."""
-    filters = _filters(query)
+    filters = filters_of(query)
     found: Mapping[str, Any] = answer.value
     rows = found["clusters"]
     following = {**filters, "after": found["next"]}
@@ -46,7 +46,8 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
     )
 
 
-def _filters(query: Mapping[str, str]) -> dict[str, str | int]:
+def filters_of(query: Mapping[str, str]) -> dict[str, str | int]:
+    """The filters and the order in the parameters, without those that cannot be read or have no effect."""
     filters: dict[str, str | int] = {}
     if query.get("text", "").strip():
         filters["text"] = query["text"].strip()[:200]
@@ -59,5 +60,6 @@ def _filters(query: Mapping[str, str]) -> dict[str, str | int]:
     return filters
 
 
-def _after(query: Mapping[str, str]) -> dict[str, str]:
+def after(query: Mapping[str, str]) -> dict[str, str]:
+    """The token of the page in the parameters."""
     return {"after": query["after"]} if query.get("after") else {}

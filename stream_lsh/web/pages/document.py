@@ -28,7 +28,7 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
         one_line(found["id"], 80),
         {
             "found": found,
-            "has_clusters": has_clusters(pipeline),
+            "group": "cluster" if has_clusters(pipeline) else "entity",
             "matches": [_match(found["id"], one) for one in found["matches"]],
             "next": following if found["next"] else "",
             "first": link("document", pipeline.name, id=found["id"]) if "after" in query else "",

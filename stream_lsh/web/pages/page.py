@@ -32,10 +32,11 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class PipelineName:
-    """A pipeline with its kind of data."""
+    """A pipeline with its kind of data, and the types of its results."""
 
     name: str
     kind: str
+    types: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

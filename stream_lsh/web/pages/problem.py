@@ -8,7 +8,7 @@ _HEADINGS = {
     "unknown-pipeline": "There is no such pipeline",
     "unknown-path": "There is no such page",
     "wrong-kind": "This pipeline has no such page",
-    "closed": "This cluster is closed",
+    "closed": "This {group} is closed",
     "malformed": "The request cannot be read",
     "too-large": "The value is too large",
     "unusable": "The value cannot be compared",
@@ -25,7 +25,9 @@ _AGAIN = frozenset({"busy", "not-now", "too-late", NO_CONNECTION})
 def problem_page(answer: Answer, ask: Ask | None = None, section: str = "") -> Page:
     """The page of a problem; it repeats the request if that may help."""
     value = answer.value if isinstance(answer.value, dict) else {}
-    heading = _HEADINGS.get(answer.problem, str(value.get("title", "The request failed")))
+    group = "entity" if ask is not None and "entities" in ask.segments[2:3] else "cluster"
+    known = _HEADINGS.get(answer.problem, "").format(group=group)
+    heading = known or str(value.get("title", "The request failed"))
     again = answer.problem in _AGAIN
     return Page(
         "problem",
@@ -35,6 +37,7 @@ def problem_page(answer: Answer, ask: Ask | None = None, section: str = "") -> P
             "detail": str(value.get("detail", "")),
             "missing": value.get("missing", {}),
             "into": value.get("into"),
+            "group": group,
             "again": again,
         },
         ask,

@@ -28,7 +28,7 @@
 
   // While the pointer is on a row, the focus is in the contents or text is selected, nothing moves.
   const isReading = () =>
-    contents.querySelector("tbody tr:hover") !== null ||
+    contents.querySelector("tbody tr:hover, article:hover") !== null ||
     (contents.contains(document.activeElement) && document.activeElement !== contents) ||
     String(document.getSelection()) !== "";
 

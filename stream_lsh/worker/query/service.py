@@ -5,6 +5,7 @@ from importlib.metadata import version
 from typing import Any
 
 from stream_lsh.config.topics import TABLES
+from stream_lsh.worker.query.event_stream import topics_of
 from stream_lsh.worker.query.resources import Resource
 from stream_lsh.worker.query.server import Answer, Handler, Request
 from stream_lsh.worker.query.standing import missing, states_of
@@ -38,6 +39,7 @@ def _described(state: PipelineState, absent: Mapping[str, Any]) -> dict[str, Any
     return {
         "name": state.config.name,
         "kind": state.config.kind.name,
+        "types": [*topics_of(state)],
         "partitions": state.partitions,
         "owned": {table: states_of(state, table).partitions() for table in TABLES},
         "missing": absent,

@@ -1,0 +1,66 @@
+"""The messages that could not be used, newest first: the reason, the place and the beginning of each."""
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+from stream_lsh.web.asks import Answer, Ask
+from stream_lsh.web.links import link
+from stream_lsh.web.pages.page import Page, PipelineName
+from stream_lsh.web.texts import counted, hex_dump
+
+REASONS: Mapping[str, str] = {
+    "key": "The key cannot be used, or differs from the id in the value.",
+    "id": "The id is missing, empty or too long.",
+    "utf8": "The value is not UTF-8.",
+    "json": "The value is not a JSON object.",
+    "text": "The text is missing or not a string.",
+    "time": "The time cannot be read, is missing, or is too far ahead of the clock.",
+    "size": "The document is too large.",
+    "title": "The title is not a string.",
+    "source": "The source cannot be used as a name.",
+    "url": "The URL is not a string.",
+    "field": "A column of the profile contains a value that cannot be compared.",
+    "items": "The items are missing or cannot be used.",
+    "vector": "The vector is missing or cannot be used.",
+    "decision": "The decision is not same, different or null.",
+    "bug": "An unexpected exception; the log of the worker has the traceback.",
+}
+"""The meaning of each reason, as in docs/operations/dead-letters.md."""
+_PAGE = 20
+_MOST_HEX = 1_024
+"""The bytes that are shown in hexadecimal, which takes five times the space of text."""
+
+
+def ask(pipeline: PipelineName, query: Mapping[str, str]) -> Ask:
+    """The request for one page of the list; a filter that cannot be read is left out."""
+    given = {name: query[name] for name in ("reason", "after") if query.get(name)}
+    return Ask(("pipelines", pipeline.name, "dead-letters"), {"limit": _PAGE, **given})
+
+
+def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Page:
+    """The list."""
+    found: Mapping[str, Any] = answer.value
+    as_hex = query.get("view") == "hex"
+    filters = {"reason": query.get("reason", ""), "view": "hex" if as_hex else ""}
+    return Page(
+        "dead_letters",
+        "Dead letters",
+        {
+            "rows": [{**one, "value": _hex(one) if as_hex else one["text"]} for one in found["dead_letters"]],
+            "reasons": REASONS,
+            "reason": filters["reason"],
+            "as_hex": as_hex,
+            "summary": f"{counted(found['total'], 'dead letter')}, newest first",
+            "total": found["total"],
+            "next": link("dead-letters", pipeline.name, **filters, after=found["next"]) if found["next"] else "",
+            "first": link("dead-letters", pipeline.name, **filters) if "after" in query else "",
+        },
+        ask(pipeline, query),
+        section="dead-letters",
+        refresh_s=2,
+    )
+
+
+def _hex(row: Mapping[str, Any]) -> str:
+    return hex_dump(base64.b64decode(row["base64"])[:_MOST_HEX])
