@@ -17,7 +17,9 @@ PROFILE_FILE = Path(__file__).with_name("people.toml")
 _BEGIN_MS = 1_700_000_000_000
 _FIRST = ("Ada", "Bea", "Cid", "Dora", "Emil", "Finn", "Gwen", "Hugo", "Ines", "Jon")
 _LAST = ("Abbot", "Baker", "Cooper", "Dyer", "Eaton", "Fisher", "Glover", "Harper", "Ibbot", "Joiner", "Knight", "Lark")
-_TOWNS = ("York", "Leeds", "Hull", "Bath", "Ely", "")
+_TOWNS = ("York", "Leeds", "Hull", "Bath", "Ely")
+_IN_A_BUCKET = 10
+"""About so many records share a name, or a town and a first letter, however many there are."""
 
 
 class Decided(NamedTuple):
@@ -35,18 +37,20 @@ Change = Record | Decided | str
 def people(count: int, seed: int) -> list[Change]:
     """`count` records, some about the same person, with updates, deletes and decisions between them."""
     rng, stream, known = random.Random(seed), list[Change](), list[Record]()
+    last = _some(_LAST, count // _IN_A_BUCKET // len(_FIRST), rng)
+    towns = ["", *_some(_TOWNS, count // _IN_A_BUCKET // len(_FIRST), rng)]
     for number in range(count):
         if known and rng.random() < 0.35:
-            fields = {**rng.choice(known).fields, **_changed(rng)}
+            fields = {**rng.choice(known).fields, **_changed(rng, towns)}
         else:
-            name, born = f"{rng.choice(_FIRST)} {rng.choice(_LAST)}", str(rng.randrange(1000, 9999))
-            fields = {"name": name, "born": born, "town": rng.choice(_TOWNS)}
+            name, born = f"{rng.choice(_FIRST)} {rng.choice(last)}", str(rng.randrange(1000, 9999))
+            fields = {"name": name, "born": born, "town": rng.choice(towns)}
         record = Record(f"r{number}", fields, "", _BEGIN_MS + number)
         stream.append(record)
         known.append(record)
         drawn, place = rng.random(), rng.randrange(len(known))
         if drawn < 0.1:
-            known[place] = known[place]._replace(fields={**known[place].fields, **_changed(rng)})
+            known[place] = known[place]._replace(fields={**known[place].fields, **_changed(rng, towns)})
             stream.append(known[place])
         elif drawn < 0.13:
             stream.append(known[place].id)
@@ -56,9 +60,15 @@ def people(count: int, seed: int) -> list[Change]:
     return stream
 
 
-def _changed(rng: random.Random) -> dict[str, object]:
+def _some(names: Sequence[str], count: int, rng: random.Random) -> list[str]:
+    """At least `count` names that begin with these."""
+    ends = ["".join(rng.choice("aeiou") + rng.choice("dklmnrst") for _ in range(3)) for _ in range(count // len(names))]
+    return [*names, *(name + end for name in names for end in ends)]
+
+
+def _changed(rng: random.Random, towns: Sequence[str]) -> dict[str, object]:
     changes: tuple[dict[str, object], ...] = (
-        {"town": rng.choice(_TOWNS)},
+        {"town": rng.choice(towns)},
         {"born": ""},
         {"born": str(rng.randrange(1000, 9999))},
         {},
