@@ -14,7 +14,7 @@
     Record              named fields with an id, a source and an event time
     RecordMatch, Entity results for records
     Guards              against clusters that chain dissimilar documents together
-    Client, AsyncClient questions to the workers of a running stream
+    Client, AsyncClient queries to the workers of a running stream
     StreamLSHError      the root of the errors, see `stream_lsh.errors`
 
 Names are imported at their first use, so that the command line starts without loading unused modules.

@@ -1,4 +1,4 @@
-"""Control characters as visible text, for terminals and pages that show texts of others."""
+"""Control characters as visible text, for terminals and pages that show untrusted texts."""
 
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} | {
     # characters that reverse the direction of writing, and surrogates, which cannot be encoded

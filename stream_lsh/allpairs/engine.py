@@ -16,7 +16,7 @@ LEAST_MEMORY = 64 << 20
 """Bytes below which the engine has no room to sort anything."""
 
 _LOOK_UP_S = 0.05
-"""How long a signal may have to wait."""
+"""The longest time that a signal may wait."""
 
 
 def require() -> None:

@@ -43,7 +43,7 @@ class PartialCopy:
         left, right: their ids.
         shared: shingles that both have and few others.
         left_shingles, right_shingles: how many of these each of them has.
-        source: the source that both copied what they share from; None: no source explains the pair.
+        source: the source from which both copied their shared passages; None: no source explains the pair.
     """
 
     left: str
@@ -55,12 +55,12 @@ class PartialCopy:
 
     @property
     def left_share(self) -> float:
-        """Which share of the left text is in the right one."""
+        """The share of the left text that is in the right one."""
         return self.shared / self.left_shingles
 
     @property
     def right_share(self) -> float:
-        """Which share of the right text is in the left one."""
+        """The share of the right text that is in the left one."""
         return self.shared / self.right_shingles
 
     @property

@@ -59,7 +59,7 @@ def run_cancellable(work: Coroutine[Any, Any, T]) -> T:
 
 @contextmanager
 def as_cancellation(loop: Any, task: Any) -> Iterator[None]:
-    """Have either signal cancel a task of asyncio, and raise what it means when the task has cleared up.
+    """Cancel an asyncio task on either signal, and raise the matching exception when the task has cleaned up.
 
     An exception that is raised in the middle of a loop ends whatever happens to run.  A second signal does that.
     """

@@ -1,4 +1,4 @@
-"""Which environment variable overrides which key.
+"""The environment variables that override keys.
 
     STREAM_LSH__KAFKA__BROKERS                      [kafka] brokers
     STREAM_LSH__PIPELINE__NEWS_EN__FIELDS__TEXT     [pipeline.fields] text of the pipeline news-en

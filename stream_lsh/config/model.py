@@ -80,8 +80,8 @@ class PipelineConfig(TopicNames):
         default=0,
         metadata=key(
             whole(0, (1 << 48) - 1),
-            "the maximum number of documents kept of each partition of the source, the newest ones, whatever the "
-            "retention; 0: all",
+            "the maximum number of documents kept for each partition of the source: the newest ones, regardless of "
+            "the retention; 0: all",
         ),
     )
     max_candidates: int = field(
@@ -184,7 +184,7 @@ class PipelineConfig(TopicNames):
 
     @property
     def live_ms(self) -> int | None:
-        """How long a document lives in event time; None without a retention."""
+        """The lifetime of a document in event time; None without a retention."""
         return None if self.retention_ms is None else self.retention_ms + self.lateness_ms
 
     @property

@@ -38,7 +38,7 @@ def check_query_api(worker: WorkerConfig, problems: Problems) -> None:
     """Report settings that contradict each other, and an address that is public without a token."""
     if worker.ask_token is not None and worker.ask_token_file is None and not _are_tokens(worker.ask_token.reveal()):
         problems.add(
-            ("worker", "ask_token"), f"got other characters or a shorter one (not shown), expected {_EXPECTED}"
+            ("worker", "ask_token"), f"got invalid characters or a short token (not shown), expected {_EXPECTED}"
         )
     for name, problem in _contradictions(worker):
         path: Path = ("worker", name)
@@ -59,19 +59,19 @@ def _contradictions(worker: WorkerConfig) -> Iterator[tuple[str, str]]:
             "such as 127.0.0.1:6067, needs none",
         )
     if worker.ask == worker.web:
-        yield "ask", f"got {worker.ask!r}, which is `web` as well, expected an address of its own"
+        yield "ask", f"got {worker.ask!r}, which is also the address of `web`, expected another address"
     if _is_unspecified(address[0]) and advertised is None:
         yield (
             "ask",
-            f"got {worker.ask!r}, which other workers cannot reach, expected `ask_advertised` as well, with the "
-            "address of this worker",
+            f"got {worker.ask!r}, which other workers cannot reach, expected also `ask_advertised`, the address of "
+            "this worker",
         )
     if advertised is not None and _is_unspecified(advertised[0]):
         yield "ask_advertised", f"got {worker.ask_advertised!r}, expected an address that other workers can reach"
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only programs of the same machine reach a host.
+    """Whether only programs on the same machine can reach a host.
 
     Example:
         >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("localhost"), is_loopback("0.0.0.0")

@@ -56,35 +56,35 @@ class WorkerConfig:
         default="",
         metadata=key(
             value_types.WEB,
-            "the address of the query API; needs a token unless it is a loopback address",
+            "the address of the query API; it needs a token unless it is a loopback address",
         ),
     )
     ask_advertised: str = field(
         default="",
         metadata=key(
             value_types.WEB,
-            "the address at which the other workers reach the query API of this one; without one `ask` itself",
+            "the address at which the other workers reach the query API of this one; by default `ask`",
         ),
     )
     ask_token: Secret | None = field(
         default=None,
         metadata=key(
             value_types.SECRET,
-            "the bearer token of the query API, the same for all workers; during a rotation two, with a blank between "
-            "them, of which workers send the first; better kept in a file or a variable",
+            "the bearer token of the query API, the same for all workers; during a rotation two tokens, separated by a "
+            "blank: workers accept both and send the first; better kept in a file or a variable",
         ),
     )
     ask_token_file: Path | None = field(
         default=None,
-        metadata=key(value_types.FILE, "the file with the token, or with two on two lines, instead of `ask_token`"),
+        metadata=key(value_types.FILE, "the file that contains the token, or two on two lines, instead of `ask_token`"),
     )
     ask_concurrency: int = field(
         default=16,
-        metadata=key(whole(1, 10_000), "the number of queries that a worker runs at a time; it refuses further ones"),
+        metadata=key(whole(1, 10_000), "the number of queries that a worker runs at a time; it rejects others"),
     )
     ask_timeout_ms: int = field(
         default=2_000,
-        metadata=key(span(least="50ms"), "the time after which a query is given up", "ask_timeout"),
+        metadata=key(span(least="50ms"), "the time after which a query times out", "ask_timeout"),
     )
 
     @property

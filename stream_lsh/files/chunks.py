@@ -26,7 +26,7 @@ class Refused(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Where it comes from, for a message: `FILE:LINE`, or the path of the file in a folder."""
+        """Its origin, for a message: `FILE:LINE`, or the path of the file in a folder."""
         return f"{self.path}:{self.at}" if isinstance(self.at, int) else os.path.join(self.path, self.at)
 
 

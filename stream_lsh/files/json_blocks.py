@@ -56,7 +56,7 @@ class Block:
 
 
 class Places(NamedTuple):
-    """Where the lines of a block come from: line numbers of a file, or names of files in a folder."""
+    """The origins of the lines of a block: line numbers of a file, or names of files in a folder."""
 
     path: str
     at: Sequence[int] | Sequence[str]
@@ -89,7 +89,7 @@ def blocks(
 def text_blocks(
     file: Input, names: FieldNames, max_bytes: int, *, several: bool = False, stories: bool = False, html: bool = False
 ) -> Iterator[Block]:
-    """The document in a file, or those in the files of a folder, a block for each.
+    """The document in a file, or the documents in the files of a folder, each as one block.
 
     Args:
         file: of the format TEXT, or a folder.
@@ -101,7 +101,7 @@ def text_blocks(
     """
     if file.format == TEXT:
         return _text_blocks([(file.path, file.path)], "", "", names, max_bytes, stories=stories, html=html)
-    # Two folders may hold files of one relative path, which are not versions of one document.
+    # Two folders may hold files with the same relative path, which are different documents.
     start = file.path if several else ""
     return _text_blocks(files_of(file.path), file.path, start, names, max_bytes, stories=stories, html=html)
 

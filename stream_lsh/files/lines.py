@@ -1,4 +1,4 @@
-"""Lines and rows of files, one after the other, within a fixed bound of memory, whatever the file holds."""
+"""Lines and rows of files, one after the other, within a fixed bound of memory for any file."""
 
 import csv
 import re

@@ -40,7 +40,7 @@ class RowBatch(NamedTuple):
         return self.columns.num_rows if self.rows is None else len(self.rows)
 
     def as_rows(self) -> Sequence[Row]:
-        """The rows by column, whatever the format."""
+        """The rows by column, for any format."""
         return self.columns.to_pylist() if self.rows is None else self.rows
 
 
@@ -88,7 +88,7 @@ class RowSource(NamedTuple):
 
 
 def json_value(value: Any) -> str:
-    """A value that JSON and CSV have no form for, such as a time of a library, as a text."""
+    """A value that JSON and CSV cannot represent, such as a time of a library, as a text."""
     return str(value.isoformat() if hasattr(value, "isoformat") else value)
 
 
@@ -103,7 +103,7 @@ def json_row(line: bytes) -> Row:
         {'id': b'7', 'score': b'1.50'}
 
     Raises:
-        MalformedMessage: it is no object; as its place was not rejected before, the file has changed since.
+        MalformedMessage: it is not an object; its place was not rejected before, so the file has changed since.
     """
     try:
         return _decode(line)
@@ -121,9 +121,9 @@ def _escaped(line: bytes) -> Row:
 
 
 def changed() -> MalformedMessage:
-    """The error for an input with other rows than when it was first read."""
+    """The error for an input whose rows have changed since they were first read."""
     return MalformedMessage(
-        "file", "the input changed between two readings: run the command again once nothing writes to it"
+        "file", "the input changed while it was read: run the command again when no program writes to it"
     )
 
 

@@ -45,14 +45,14 @@ def read_lean_minhashes(stored: Sequence[bytes], byteorder: ByteOrder = "@") -> 
 
     Args:
         stored: one buffer a signature, each as long as its `bytesize`.
-        byteorder: what was given to `serialize`.
+        byteorder: the argument of `serialize`.
 
     Raises:
         DamagedBytes: a buffer is truncated, foreign or altered, or has the other byte order -> restore it, or sign its
             text again.
         FingerprintMismatch: the buffers are of several schemes, lengths or seeds -> read each kind on its own.
         StateError: values of 64 bits (affine64) -> sign the texts again.
-        ConfigError: no buffers at all, or what is no byte order.
+        ConfigError: no buffers at all, or an invalid byte order.
 
     Example:
         >>> written = bytes.fromhex("0100000000000000" "fcffffff" "01" "000000" "a0568995cefac37e5692b80a78a07468")

@@ -62,7 +62,7 @@ def parse_valued(
         fallback_time_ms: the event time of a message without one (the Kafka timestamp); None: it is required.
         now_ms: the current time; None without a clock.
     Guarantees:
-        pure; returns or raises `InputError`, whatever the bytes are.
+        pure; returns or raises `InputError` for any bytes.
 
     Raises:
         MalformedMessage: the message cannot be read (json, utf8, or the type of a field).

@@ -1,6 +1,6 @@
 """Views of a ledger for queries: the present pairs of a document, the members of a cluster, and pages of lists.
 
-A view reads the state, so it may be ahead of the public topics by what is not sent yet.  It changes nothing.
+A view reads the state, so it may be ahead of the public topics by messages that are not sent yet.  It changes nothing.
 
 Long lists are read in slices: a selection is a generator that yields after each slice, so that its caller can let other
 work run, and returns the page.  The ledger may change between two slices.  An entry whose sort value changes may then
@@ -24,7 +24,7 @@ from stream_lsh.model import About
 SLICE = 2_000
 """Clusters or pairs that are read at a time: some 2 ms."""
 DESCRIBED_SLICE = 50
-"""Clusters that are read at a time where the summary of each is needed."""
+"""Clusters that are read at a time if the summary of each is needed."""
 
 SortKey = tuple[float, str, str]
 """A value, ascending, and the ids of the row, which make the order total: two for a pair, one and "" for others."""
@@ -58,7 +58,7 @@ Selection = Generator[None, None, Page]
 
 
 def present(pair: PairState) -> MatchChange:
-    """A pair as its topic has it."""
+    """A pair as on its topic."""
     times = (pair.left_time_ms, pair.right_time_ms)
     counts = (pair.similarity, pair.shared, pair.union)
     return MatchChange(pair.left, pair.right, *counts, *times, None, pair.left_shingles, pair.evidence)
@@ -82,7 +82,7 @@ def matches_of(ledger: Ledger, id: str, limit: int, after: SortKey | None = None
 
 
 def cluster_view(ledger: Ledger, cluster: Cluster) -> ClusterChange:
-    """A cluster as its topic has it, but for its event."""
+    """A cluster as on its topic, except for its event."""
     size, members, representative, first_ms, last_ms, summary = _seen(ledger, cluster)
     return ClusterChange(
         cluster.id, "changed", size, members, representative, (), None, first_ms, last_ms, None, summary
@@ -94,7 +94,7 @@ def _seen(ledger: Ledger, cluster: Cluster) -> Seen:
 
 
 def successor(ledger: Ledger, id: str) -> str | None:
-    """The cluster of the founder of a closed cluster, if it has one: the id of a cluster is that of its founder."""
+    """The cluster that now contains the document that gave a closed cluster its id; None if there is none."""
     founder = id
     while founder not in ledger.graph.nodes.slots and "~" in founder:
         founder = founder.rpartition("~")[0]
@@ -133,7 +133,7 @@ class ClusterFilter(NamedTuple):
         least_size: members.
         least_sources: outlets, of stories.
         since_ms: the newest member is not older; None: any.
-        text: a part of the id or of the headline, without regard to case.
+        text: a part of the id or of the headline, in upper or lower case.
     """
 
     least_size: int = 1

@@ -1,4 +1,4 @@
-"""Predicts which candidates of a document the caps of the index omit, from a part of the documents in its buckets.
+"""Predicts the candidates of a document that the caps of the index omit, from some of the documents in its buckets.
 
 The recall monitor knows the newest versions of one source partition.  The buckets also hold those of the other
 partitions, of which there are about as many: each version of the monitor stands for one of every partition.

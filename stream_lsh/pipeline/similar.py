@@ -30,7 +30,7 @@ class Query:
 
     Attributes:
         text: as the scheme compares it.
-        time_ms: its event time; None if the retention does not matter.
+        time_ms: its event time; None to ignore the retention.
         about: its metadata.
         signatures: of this one document.
         buckets: uint64[n], all different.

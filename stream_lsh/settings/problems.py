@@ -13,7 +13,7 @@ class Problems:
     """The problems found so far.
 
     Args:
-        name: what the file is called.
+        name: of the file.
         lines: where each key stands in it.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""The keys of a table of the file: the fields of its dataclass, with what each may be and what it means."""
+"""The keys of a table of the file: the fields of its dataclass, with the valid values and the meaning of each."""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -106,4 +106,4 @@ _PLAIN: Mapping[type, Sequence[tuple[ValueType, str]]] = {
         ),
     ),
 }
-"""Tables that know nothing of a file: what each of their fields may be, and what it means."""
+"""Tables that are independent of a file: the valid values and the meaning of each field."""

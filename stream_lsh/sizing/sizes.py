@@ -1,4 +1,4 @@
-"""How the size of messages grows with their rows, from the real bytes of whole and divided messages."""
+"""The size of messages as a function of their rows, from the real bytes of whole and divided messages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -176,7 +176,7 @@ class PipelineAgents:
             raise located(error, f"{record.topic}, partition {record.partition}", record.offset) from error
 
     def _origin(self, record: Any) -> Origin | None:
-        """Where a message of the intake comes from; None where the source itself is read."""
+        """The origin of a message of the intake; None if the source itself is read."""
         try:
             return origin_of(record.headers) if self._config.rekey else None
         except StateError as error:

@@ -11,7 +11,7 @@ _WORDS = (
     ("deleted", "deletes"),
     ("unchanged", "unchanged"),
     ("unknown_deletes", "deletes of nothing"),
-    ("superseded", "older than what is known"),
+    ("superseded", "older than the stored version"),
     ("replayed", "again"),
 )
 

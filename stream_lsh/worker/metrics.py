@@ -161,7 +161,7 @@ class WorkerCollector:
         recalls = [(of, recall) for of, recall_counts in seen.items() if (recall := recall_counts.recall()) is not None]
         yield (
             "shadow_recall",
-            "The share of the matches that is found, of pairs that were not compared too.",
+            "The share of all matches that is found, including pairs that were not compared.",
             (),
             [((of,), r.share) for of, r in recalls],
         )
@@ -171,7 +171,7 @@ class WorkerCollector:
         expected: _Values = [
             ((of,), share) for of, recall_counts in seen.items() if (share := recall_counts.expected()) is not None
         ]
-        yield "shadow_recall_promised", "The expected share of the bands for pairs of these similarities.", (), expected
+        yield "shadow_recall_promised", "The recall that the bands should have for these similarities.", (), expected
 
 
 def _by_similarity(counts: I64 | F64) -> Iterator[tuple[str, float]]:

@@ -1,4 +1,4 @@
-"""`stream-lsh train`: what each level of each comparison is worth, learned from records in files."""
+"""`stream-lsh train`: learns the weight of each level of each comparison from records in files."""
 
 import time
 from argparse import Namespace

@@ -77,7 +77,7 @@ class ReaderProcess:
         return header
 
     def close(self) -> None:
-        """End the child, whatever it is doing."""
+        """End the child, even in the middle of its work."""
         os.close(self._free)
         os.close(self._messages)
         end_child(self._child)

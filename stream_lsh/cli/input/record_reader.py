@@ -37,7 +37,7 @@ def add_records(parser: Parser) -> None:
 
 
 def add_record_input(parser: Parser, *, timed: bool = False) -> None:
-    """How files of records are read, and the general options; `timed` adds those of event times."""
+    """Add the options for reading records, and the general ones; `timed` adds those for event times."""
     add = parser.add_argument_group("input").add_argument
     add_format(add, FORMATS)
     add("--id-column", metavar="NAME", help="field or column of the id (default: that of the profile)")

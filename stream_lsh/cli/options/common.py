@@ -188,7 +188,7 @@ def allow_records(parser: Parser) -> None:
 
 
 def add_input(parser: Parser, *, formats: Sequence[str] = FORMATS) -> None:
-    """How files of documents are read, and in which formats."""
+    """Add the options for reading documents, in these formats."""
     add = parser.add_argument_group("input").add_argument
     add_format(add, formats)
     add_columns(add)

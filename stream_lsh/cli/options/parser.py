@@ -164,7 +164,7 @@ def real(fits: Callable[[float], bool], expected: str) -> Callable[[str], float]
 least_share = real(lambda number: 0 <= number < 1, "from 0 to below 1, such as 0.1")
 share = real(lambda number: 0 < number < 1, "above 0 and below 1, such as 0.8")
 ratio = real(lambda number: number >= 1, "of 1 or more, such as 2")
-"""How many times as large the larger one of two may be."""
+"""The maximum ratio of the larger to the smaller one of two."""
 
 
 def similarity(value: str) -> float:

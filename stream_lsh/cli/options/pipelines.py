@@ -1,4 +1,4 @@
-"""Which pipelines of a configuration an option `--pipeline` means."""
+"""The pipelines that an option `--pipeline` selects."""
 
 from typing import TYPE_CHECKING
 

@@ -29,7 +29,7 @@ def add_query(parser: Parser, what: str) -> None:
 
 
 def add_value_input(parser: Parser, formats: Sequence[str], column: tuple[str, str]) -> None:
-    """How files are read.
+    """Add the options for reading files.
 
     Args:
         parser: of the command.

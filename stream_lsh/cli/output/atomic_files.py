@@ -54,7 +54,7 @@ def replaces(output: str, inputs: Iterable[str | None]) -> bool:
 class Output:
     """Lines to a file or to standard output.
 
-    A file is written under another name beside it and renamed by `finish`; what is no regular file (a terminal, a
+    A file is written under another name beside it and renamed by `finish`; other targets (a terminal, a
     pipe, /dev/null) is written as it is.
 
     Args:
@@ -160,7 +160,7 @@ class Outputs:
         return None if path is None else self.add(path)
 
     def add(self, path: str) -> Output:
-        """Create a further output.
+        """Create another output.
 
         Raises:
             ConfigError: it cannot be made.

@@ -11,7 +11,7 @@ _WIDTH = 30
 
 
 class Progress:
-    """How much has been read.
+    """The share of the input that has been read.
 
     Args:
         total: the number of bytes; 0 if it is unknown.
@@ -43,7 +43,7 @@ class Progress:
         self._show(line)
 
     def say(self, message: str) -> None:
-        """Replace the bar by what is done now."""
+        """Replace the bar with the current activity."""
         if self._shown:
             self._show(message)
 

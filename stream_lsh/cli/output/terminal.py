@@ -67,7 +67,7 @@ class Screen:
             self._show(clipped(text, self.width - 1), fills_screen=False)
 
     def page(self, view: Any) -> None:
-        """Put a renderable of `rich` on the whole screen, in place of what is there; `close` brings that back."""
+        """Put a renderable of `rich` on the whole screen, in place of its contents; `close` restores them."""
         self._show(view, fills_screen=True)
 
     def _show(self, view: Any, *, fills_screen: bool) -> None:

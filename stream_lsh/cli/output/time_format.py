@@ -16,7 +16,7 @@ def moment(ms: int) -> str:
 
 
 def apart(ms: int) -> str:
-    """How far two times are apart.
+    """The difference between two times.
 
     Example:
         >>> apart(5_400_000), apart(-90_061_000)

@@ -46,7 +46,7 @@ def mirrors_of(
 
 
 def page_pair(match: MatchChange, left_site: str, right_site: str, threshold: float) -> PagePair:
-    """Which page of a match is found in the other one: both, where the measure is the same for both."""
+    """The page of a match that is found in the other one: both if the measure is symmetric."""
     left = inside(match.shared, match.left_shingles, threshold)
     right = inside(match.shared, match.right_shingles, threshold)
     return PagePair(match.left, match.right, left_site, right_site, left, right)

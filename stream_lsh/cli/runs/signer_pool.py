@@ -120,7 +120,7 @@ class Signers:
         return bool(number)
 
     def close(self) -> None:
-        """End all processes, whatever they are doing."""
+        """End all processes, even in the middle of their work."""
         for descriptor in (self._tasks, self._waiting, self._done):
             os.close(descriptor)
         for child in self._children:

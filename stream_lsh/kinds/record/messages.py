@@ -111,7 +111,7 @@ def parse_record(
         fallback_time_ms: the event time of a record without one (the Kafka timestamp); None: it is required.
         now_ms: the current time; None without a clock.
     Guarantees:
-        pure; returns or raises `InputError`, whatever the bytes are.  The raw values can be encoded as UTF-8 and JSON:
+        pure; returns or raises `InputError` for any bytes.  The raw values can be encoded as UTF-8 and JSON:
         lone surrogates, infinities and integers of more than 1,000 bits are dropped.
     Cost:
         3 us and the standard forms of the values, some 40 us for twenty columns.

@@ -91,7 +91,7 @@ def parse_document(
             A text without tags is unchanged.  RAW: texts are pages that are read later, and are unchanged.
             With stories, title, URL and time of publication are read from the page if the message lacks them.
     Guarantees:
-        pure; returns or raises `InputError`, whatever the bytes are.
+        pure; returns or raises `InputError` for any bytes.
     Cost:
         1 to 2 us and a copy of the text for most messages, some 10 us with the slow parser.
 

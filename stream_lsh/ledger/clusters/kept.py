@@ -1,4 +1,4 @@
-"""The rows of a table that remain without the copies: one of each cluster."""
+"""The rows of a table without copies: one from each cluster."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 RULES = ("first", "last", "longest", "shortest")
 COLUMN = "column:"
-"""Begins the rule that is followed by the name of a column."""
+"""The prefix of a rule that names a column."""
 
 
 def is_rule(rule: str) -> bool:
@@ -16,7 +16,7 @@ def is_rule(rule: str) -> bool:
 
 
 def ranks(rule: str, lengths: Sequence[int]) -> NDArray[np.float64]:
-    """A number for each row, by one of RULES; of a cluster the row with the greatest one is kept.
+    """A number for each row, by one of RULES; the row with the greatest one in its cluster is kept.
 
     Args:
         rule: one of RULES.
@@ -32,7 +32,7 @@ def ranks(rule: str, lengths: Sequence[int]) -> NDArray[np.float64]:
 def kept_rows(
     ids: Sequence[str], lengths: Sequence[int], cluster_of: Mapping[str, str], ranks: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
-    """Which rows remain: of each cluster the one with the greatest rank, the first one among equals.
+    """The rows to keep: from each cluster the row with the greatest rank, the first one among equals.
 
     Args:
         ids: of the rows; the last row of an id counts.

@@ -1,4 +1,4 @@
-"""The ids of a table by row.  After a start they are read shard by shard, when they are first used."""
+"""The ids of a table by row.  After a start they are read one shard at a time, when they are first used."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Names of companies: words, without the legal form at their end."""
+"""Names of companies: words, without the legal form at the end."""
 
 from stream_lsh.records.standardise.characters import fold_words
 

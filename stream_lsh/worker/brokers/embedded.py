@@ -156,14 +156,14 @@ def _raise_retention(cluster: int, topics: Mapping[str, int]) -> None:
     while topic:
         name = ctypes.string_at(_word(topic + 16)).decode(errors="replace")
         if name not in topics:
-            raise ConfigError("this librdkafka stores its mock topics in another layout than the tested version")
+            raise ConfigError("this librdkafka stores its mock topics in a different layout from the tested version")
         for address in _limit_addresses(topic, topics[name]):
             ctypes.c_uint64.from_address(address).value = RETENTION_BYTES
             ctypes.c_uint64.from_address(address + 8).value = _RETENTION_BATCHES
         seen.add(name)
         topic = _word(topic)
     if seen != set(topics):
-        raise ConfigError("this librdkafka lists its mock topics in another layout than the tested version")
+        raise ConfigError("this librdkafka lists its mock topics in a different layout from the tested version")
 
 
 def _limit_addresses(topic: int, partitions: int) -> list[int]:
@@ -181,5 +181,5 @@ def _limit_addresses(topic: int, partitions: int) -> list[int]:
     stride = starts[1] - first if partitions > 1 and len(starts) > 1 else 0
     addresses = [array + first + stride * number for number in range(partitions)]
     if not starts or (partitions > 1 and not stride) or not all(map(_is_limit, addresses)):
-        raise ConfigError("this librdkafka stores its mock partitions in another layout than the tested version")
+        raise ConfigError("this librdkafka stores its mock partitions in a different layout from the tested version")
     return addresses

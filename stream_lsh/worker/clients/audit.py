@@ -116,7 +116,7 @@ class Doubts:
         if self.lost:
             yield "Kafka has deleted records of the source: documents that it does not hold are not judged"
         if self.capped:
-            yield "caps left candidates out: what is missing may be one of them"
+            yield "caps left candidates out: a missing pair may be one of them"
         for topic in self.gone:
             yield f"Kafka has deleted records of {topic}: a missing result may be one of them"
 

@@ -68,7 +68,7 @@ async def _evidence(config: Config, pipeline: PipelineConfig, ids: tuple[str, st
     missing = [name for name in [*pipeline.sources, *results] if name not in topics]
     if missing:
         raise ConfigError(
-            f"got no topic {', '.join(missing)}: a worker creates them: has one run with this configuration?"
+            f"got no topic {', '.join(missing)}, which a worker creates: has a worker run with this configuration?"
         )
     doubts = Doubts(waiting=await messages_under_way(config, pipeline, topics, offsets or {}))
     published = await read_published(config, pipeline, topics, doubts)

@@ -313,7 +313,7 @@ class DocumentStore(PartitionStore):
                     put(b"a" + key, _about_value(abouts[at]))
 
     def _passed(self, times: I64, refs: U64) -> Bools:
-        """Which versions the horizon has passed: bool[n]."""
+        """Whether the horizon has passed each version: bool[n]."""
         passed = self.horizon.passed
         return np.fromiter(map(passed, times.tolist(), refs.tolist()), np.bool_, refs.size)
 

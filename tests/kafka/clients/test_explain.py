@@ -40,7 +40,7 @@ def test_a_live_pipeline_explains_its_clusters_and_nothing_is_written(
         out, err = capfdbinary.readouterr()
         return json.loads(out) if out else err.decode()
 
-    assert "has one run with this configuration?" in explained("a", "c", code=2)
+    assert "has a worker run with this configuration?" in explained("a", "c", code=2)
 
     async def run() -> set[str]:
         async with running(await started(config)):

@@ -101,7 +101,7 @@ class GroupWatch:
         return generation_id << 32 | self.leaders.get(generation_id, 0)
 
     def _keep(self, request: Any, response: Any) -> None:
-        """Keep the id of this member as long as it is one; the broker also waits for an id that has not joined yet."""
+        """Keep the id of this process while it is a member; the broker also waits for an id that has not joined yet."""
         if self.file is None:
             return
         if isinstance(request, JoinGroupRequest) and response.member_id:

@@ -301,5 +301,5 @@ def test_an_input_that_changes_between_two_readings_is_reported(
     monkeypatch.setattr("stream_lsh.cli.runs.clean.kept_rows", kept_while_a_row_is_added)
     run = dedup(file, "--keep", "first", "-o", tmp_path / "out.jsonl")
     assert run.code == 1
-    assert "the input changed between two readings" in run.err
+    assert "the input changed while it was read" in run.err
     assert not (tmp_path / "out.jsonl").exists()
