@@ -6,7 +6,18 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from stream_lsh.web.asks import Answer, Ask
-from stream_lsh.web.pages import cluster, clusters, dead_letters, document, entities, entity, overview, pair, search
+from stream_lsh.web.pages import (
+    cluster,
+    clusters,
+    dead_letters,
+    document,
+    entities,
+    entity,
+    mirrors,
+    overview,
+    pair,
+    search,
+)
 from stream_lsh.web.pages.page import Page, PipelineName
 from stream_lsh.web.pages.problem import problem_page
 from stream_lsh.web.source import Source
@@ -36,6 +47,7 @@ PIPELINE_PAGES: Mapping[str, PipelinePage] = {
     "cluster": PipelinePage(cluster.ask, cluster.page),
     "entities": PipelinePage(entities.ask, entities.page),
     "entity": PipelinePage(entity.ask, entity.page),
+    "mirrors": PipelinePage(mirrors.ask, mirrors.page),
     "document": PipelinePage(document.ask, document.page),
     "pair": PipelinePage(pair.ask, pair.page),
     "dead-letters": PipelinePage(dead_letters.ask, dead_letters.page),

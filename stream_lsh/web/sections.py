@@ -9,6 +9,7 @@ from stream_lsh.web.pages.page import PipelineName
 _OF_PIPELINE = (
     ("clusters", "Clusters", "clusters"),
     ("entities", "Entities", "entities"),
+    ("mirrors", "Mirrors", "mirror-sites"),
     ("search", "Search", None),
     ("dead-letters", "Dead letters", None),
 )
