@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import secrets
 import time
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ class Sessions:
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self._tokens = [token.encode() for token in tokens]
+        self._form_key = self._tokens[0] if tokens else secrets.token_bytes(32)
 
     @property
     def required(self) -> bool:
@@ -44,6 +46,16 @@ class Sessions:
             return False
         sent = proof.encode("utf-8", "surrogatepass")
         return any([hmac.compare_digest(sent, _proof(one, end).encode()) for one in self._tokens])
+
+    def form_token(self, cookie: str) -> str:
+        """The token of the forms of a session, or without sessions of all forms; other sites cannot read it."""
+        session = cookie if self.required else ""
+        text = f"stream-lsh form of {session}".encode("utf-8", "surrogatepass")
+        return hmac.new(self._form_key, text, hashlib.sha256).hexdigest()
+
+    def accepts_form(self, cookie: str, token: str) -> bool:
+        """Whether a form comes from a page of the session."""
+        return hmac.compare_digest(self.form_token(cookie).encode(), token.encode("utf-8", "surrogatepass"))
 
 
 def _proof(token: bytes, end: str) -> str:

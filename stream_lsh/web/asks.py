@@ -18,11 +18,18 @@ class Ask:
         segments: of the path below `/v1`, not encoded.
         query: the parameters of the URL.
         body: becomes JSON; None for a GET request.
+        wait_s: the seconds that the worker may wait until a decision is in effect.
     """
 
     segments: tuple[str, ...] = ()
     query: Mapping[str, str | int] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
+    wait_s: int = 0
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of the request."""
+        return {"Prefer": f"wait={self.wait_s}"} if self.wait_s else {}
 
     @property
     def path(self) -> str:

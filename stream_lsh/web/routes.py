@@ -1,8 +1,8 @@
 """The pages by path, each with the request that it makes to the query API."""
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from stream_lsh.web.asks import Answer, Ask
@@ -16,6 +16,7 @@ from stream_lsh.web.pages import (
     mirrors,
     overview,
     pair,
+    review,
     search,
 )
 from stream_lsh.web.pages.page import Page, PipelineName
@@ -34,11 +35,13 @@ class PipelinePage(NamedTuple):
         ask: the request for a pipeline and the parameters; None if there is nothing to ask for yet.
         page: the contents for the pipeline, the parameters and the answer to the request.
         shows_problems: whether the page itself shows a problem instead of the answer, and works without a request.
+        further: more requests, which depend on the answer; the page is given their answers as well.
     """
 
     ask: Callable[[PipelineName, Query], Ask | None]
-    page: Callable[[PipelineName, Query, Any], Page]
+    page: Callable[..., Page]
     shows_problems: bool = False
+    further: Callable[[PipelineName, Query, Answer], Sequence[Ask]] | None = None
 
 
 PIPELINE_PAGES: Mapping[str, PipelinePage] = {
@@ -48,6 +51,7 @@ PIPELINE_PAGES: Mapping[str, PipelinePage] = {
     "entities": PipelinePage(entities.ask, entities.page),
     "entity": PipelinePage(entity.ask, entity.page),
     "mirrors": PipelinePage(mirrors.ask, mirrors.page),
+    "review": PipelinePage(review.ask, review.page, further=review.further),
     "document": PipelinePage(document.ask, document.page),
     "pair": PipelinePage(pair.ask, pair.page),
     "dead-letters": PipelinePage(dead_letters.ask, dead_letters.page),
@@ -106,8 +110,20 @@ class Reader:
         ask = contents.ask(pipeline, query)
         answer = None if ask is None else await self._source.ask(ask)
         if contents.shows_problems or (answer is not None and answer.ok):
-            return contents.page(pipeline, query, answer)
+            further = contents.further(pipeline, query, answer) if contents.further and answer is not None else ()
+            return contents.page(pipeline, query, answer, *[await self._source.ask(one) for one in further])
         return problem_page(_NOTHING_ASKED if answer is None else answer, ask, found.name)
+
+    async def decide(self, found: Found, form: Query) -> str | Page:
+        """Send the decision of a form; the address to continue at, or the page of the problem."""
+        pipeline = await self._pipeline(found)
+        if isinstance(pipeline, Answer):
+            return problem_page(pipeline, section=found.name)
+        ask = review.decision(pipeline, form)
+        answer = _NOTHING_ASKED if ask is None else await self._source.ask(ask)
+        if not answer.ok:
+            return problem_page(answer, section=found.name, back=review.place(pipeline, form))
+        return review.decided(pipeline, form, answer)
 
     async def answer(self, found: Found, query: Query) -> Answer:
         """The answer that a page shows."""

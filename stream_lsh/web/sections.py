@@ -10,6 +10,7 @@ _OF_PIPELINE = (
     ("clusters", "Clusters", "clusters"),
     ("entities", "Entities", "entities"),
     ("mirrors", "Mirrors", "mirror-sites"),
+    ("review", "Review", "reviews"),
     ("search", "Search", None),
     ("dead-letters", "Dead letters", None),
 )

@@ -16,7 +16,7 @@ from stream_lsh.web.pages.page import Frame, Page, PipelineName
 from stream_lsh.web.pages.problem import unknown_page
 from stream_lsh.web.policy import HEADERS, KEPT, NOT_STORED
 from stream_lsh.web.rendering import render
-from stream_lsh.web.routes import Reader, find
+from stream_lsh.web.routes import Found, Reader, find
 from stream_lsh.web.source import Source
 from stream_lsh.web.static_files import static_files
 
@@ -111,6 +111,8 @@ class PageServer:
         if found is None:
             return self._html(unknown_page(), request, "")
         query = await _parameters(request)
+        if request.method == "POST" and found.name == "review":
+            return await self._decide(request, found, query)
         if as_json:
             answer = await self._reader.answer(found, query)
             body = json.dumps(answer.value, ensure_ascii=False, indent=2).encode("utf-8", "replace")
@@ -118,6 +120,17 @@ class PageServer:
         page = await self._reader.page(found, query)
         pipelines = await self._reader.pipelines()
         return self._html(page, request, found.pipeline, pipelines)
+
+    async def _decide(self, request: Any, found: Found, form: Mapping[str, str]) -> web.Response:
+        """Send a decision, and continue with the next pair."""
+        if not self._sessions.accepts_form(request.cookies.get(COOKIE, ""), form.get("token", "")):
+            return _plain(403, "This form is out of date: open the page again. The decision was not stored.")
+        done = await self._reader.decide(found, form)
+        return (
+            _to(done)
+            if isinstance(done, str)
+            else self._html(done, request, found.pipeline, await self._reader.pipelines())
+        )
 
     def _html(self, page: Page, request: Any, pipeline: str, pipelines: tuple[PipelineName, ...] = ()) -> web.Response:
         silent = self._source.silent_since
@@ -129,6 +142,7 @@ class PageServer:
             as_of_ms=int(1_000 * time.time()),
             silent_since_ms=None if silent is None else int(1_000 * silent),
             can_sign_out=self._sessions.required,
+            form_token=self._sessions.form_token(request.cookies.get(COOKIE, "")),
         )
         return web.Response(text=render(page, frame), status=page.status, content_type="text/html", charset="utf-8")
 

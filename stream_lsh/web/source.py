@@ -90,7 +90,7 @@ class HttpSource:
         if self._session is None:
             timeout = aiohttp.ClientTimeout(total=_SECONDS, connect=2.0)
             self._session = aiohttp.ClientSession(headers=self._headers, timeout=timeout)
-        options: dict[str, Any] = {} if ask.body is None else {"json": ask.body}
+        options: dict[str, Any] = {"headers": ask.headers} | ({} if ask.body is None else {"json": ask.body})
         method = "GET" if ask.body is None else "POST"
         try:
             async with self._session.request(method, URL(url + ask.path, encoded=True), **options) as response:

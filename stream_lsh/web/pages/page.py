@@ -51,6 +51,7 @@ class Frame:
         as_of_ms: the time of the answers, in milliseconds since 1970.
         silent_since_ms: when the workers stopped answering; None while one answers.
         can_sign_out: whether the reader has signed in.
+        form_token: of forms that change something.
     """
 
     pipelines: Sequence[PipelineName] = ()
@@ -60,6 +61,7 @@ class Frame:
     as_of_ms: int = 0
     silent_since_ms: int | None = None
     can_sign_out: bool = False
+    form_token: str = ""
 
     @property
     def json_path(self) -> str:

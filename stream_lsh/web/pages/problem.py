@@ -22,13 +22,20 @@ _AGAIN = frozenset({"busy", "not-now", "too-late", NO_CONNECTION})
 """The problems after which the same request may succeed."""
 
 
-def problem_page(answer: Answer, ask: Ask | None = None, section: str = "") -> Page:
-    """The page of a problem; it repeats the request if that may help."""
+def problem_page(answer: Answer, ask: Ask | None = None, section: str = "", *, back: str = "") -> Page:
+    """The page of a problem; it repeats the request if that may help.
+
+    Args:
+        answer: the problem.
+        ask: the request.
+        section: the entry of the navigation.
+        back: the address of the form if the request was to change something.
+    """
     value = answer.value if isinstance(answer.value, dict) else {}
     group = "entity" if ask is not None and "entities" in ask.segments[2:3] else "cluster"
     known = _HEADINGS.get(answer.problem, "").format(group=group)
     heading = known or str(value.get("title", "The request failed"))
-    again = answer.problem in _AGAIN
+    again = answer.problem in _AGAIN and not back
     return Page(
         "problem",
         heading,
@@ -39,6 +46,7 @@ def problem_page(answer: Answer, ask: Ask | None = None, section: str = "") -> P
             "into": value.get("into"),
             "group": group,
             "again": again,
+            "back": back,
         },
         ask,
         status=502 if answer.problem == "unauthorised" else answer.status,

@@ -89,6 +89,15 @@
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) field.form.requestSubmit();
     });
   }
+  const review = document.querySelector("section.review");
+  if (review !== null) {
+    review.focus({ preventScroll: true });
+    review.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input")) return;
+      const button = contents.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
+      if (button !== null) button.click();
+    });
+  }
   localise(document);
   if (pause !== null) {
     pause.hidden = false;

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,10 +18,12 @@ from stream_lsh.web.policy import HEADERS
 from stream_lsh.web.server import PageServer
 from stream_lsh.web.source import HttpSource
 from tests.browser.answers import FixedSource, service
+from tests.browser.cases.reviews import pair_of, reviews
 from tests.unit.worker.query.client import free_port, in_loop
 
 TOKEN = "a-token-of-the-query-api"  # noqa: S105 - of these tests only
 FIRST = Ask()
+DECIDED = {"left": "a", "right": "b", "decision": "same", "offset": 7, "in_effect": False}
 
 
 @asynccontextmanager
@@ -68,6 +71,43 @@ async def test_forms_of_other_sites_are_refused() -> None:
         for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
             assert await status(session, f"{url}/sign-in", "POST", data={"token": TOKEN}, headers=headers) == 403
         assert await status(session, f"{url}/sign-in", "POST", data={"token": TOKEN}, headers={"Origin": url}) == 303
+
+
+@in_loop
+async def test_a_decision_needs_the_token_of_a_page() -> None:
+    source = FixedSource({"/pipelines/people/decisions": (202, DECIDED)})
+    async with served(source) as (session, url):
+        form = {"left": "a", "right": "b", "decision": "same"}
+        for token in ("", "0" * 64, "é"):
+            assert await status(session, f"{url}/p/people/review", "POST", data={**form, "token": token}) == 403
+        assert not [one for one in source.asked if one.body is not None]
+        token = Sessions((TOKEN,)).form_token("another session")
+        assert await status(session, f"{url}/p/people/review", "POST", data={**form, "token": token}) == 403
+        own = await form_token(session, url, source)
+        for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+            sent = {"data": {**form, "token": own}, "headers": headers}
+            assert await status(session, f"{url}/p/people/review", "POST", **sent) == 403
+        assert await status(session, f"{url}/p/people/review?decision=same&left=a&right=b&token={own}") == 200
+        assert not [one for one in source.asked if one.body is not None]
+        assert await status(session, f"{url}/p/people/review", "POST", data={**form, "token": own}) == 303
+        assert [one.body for one in source.asked if one.body is not None] == [form]
+        assert await status(session, f"{url}/p/people/review", "POST", data={"token": own}) == 400
+
+
+async def form_token(session: aiohttp.ClientSession, url: str, source: FixedSource) -> str:
+    """The token in the form of a page."""
+    source.answers["/pipelines/people/reviews?limit=1"] = (200, reviews(pair_of("a", "b")))
+    async with session.get(f"{url}/p/people/review") as response:
+        found = re.search(r'name="token" value="(\w+)"', await response.text())
+    assert found is not None
+    return found[1]
+
+
+def test_the_token_of_a_form_belongs_to_a_session() -> None:
+    sessions = Sessions((TOKEN,))
+    assert sessions.accepts_form("1.a", sessions.form_token("1.a"))
+    assert not sessions.accepts_form("1.b", sessions.form_token("1.a"))
+    assert not Sessions(()).accepts_form("", Sessions(()).form_token(""))
 
 
 @in_loop

@@ -1,0 +1,93 @@
+"""Decisions in a real browser: they are sent once, the next pair follows, and the latest one can be withdrawn."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from stream_lsh.web.asks import Answer, Ask
+from tests.browser.answers import FixedSource
+from tests.browser.cases.reviews import explained, pair_of, record, reviews
+from tests.browser.window import window
+
+
+class ReviewSource(FixedSource):
+    """Two pairs for review; decisions are in effect when the test sets `in_effect`."""
+
+    def __init__(self) -> None:
+        path = "/pipelines/people/reviews?"
+        both = [record("c-17", {"name": "Bob"}), record("c-40", {"name": "Rob"})]
+        super().__init__(
+            {
+                f"{path}limit=1": (200, reviews(pair_of("a", "b"), next="second")),
+                f"{path}after=second&limit=1": (200, reviews(pair_of("c-17", "c-40"))),
+                f"{path}after=&limit=1": (200, reviews(pair_of("a", "b"), next="second")),
+                "/pipelines/people/pairs/a/b": explained("a", "b", for_review=True),
+                **{f"/pipelines/people/documents/{one['id']}?limit=1": (200, one) for one in both},
+            }
+        )
+        self.in_effect = False
+
+    async def ask(self, ask: Ask) -> Answer:
+        if ask.body is not None:
+            decided = {name: ask.body[name] for name in ("left", "right", "decision")}
+            value = {**decided, "offset": 7, "in_effect": self.in_effect}
+            self.answers["/pipelines/people/decisions"] = (200 if self.in_effect else 202, value)
+        return await super().ask(ask)
+
+    @property
+    def sent(self) -> list[Any]:
+        """The decisions."""
+        return [one.body for one in self.asked if one.body is not None]
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_decision_is_sent_and_withdrawn(browser: Any, serve: Callable[..., str], scripts: bool) -> None:
+    source = ReviewSource()
+    with window(browser, serve(source), scripts=scripts) as one:
+        one.open("/p/people/review?by=ben")
+        page = one.page
+        page.fill("#note", "other birthday")
+        page.click("button:has-text('Different')")
+        page.wait_for_selector("text=a and b: different, sent, but not in effect yet")
+        assert page.is_visible("section.review >> text=c-17")
+        assert source.sent == [
+            {"left": "a", "right": "b", "decision": "different", "by": "ben", "note": "other birthday"}
+        ]
+        source.answers["/pipelines/people/pairs/a/b"] = explained("a", "b", for_review=False)
+        page.click("text=Check again")
+        page.wait_for_selector("text=a and b: different, in effect")
+        source.in_effect = True
+        page.click("text=Undo")
+        page.wait_for_selector("text=a and b: decision withdrawn, in effect")
+        assert page.is_visible("section.review >> role=link[name='a']")
+        assert source.sent[1:] == [{"left": "a", "right": "b", "decision": None, "by": "ben"}]
+        assert one.messages == []
+
+
+def test_keys_decide_while_the_focus_is_on_the_pair(browser: Any, serve: Callable[..., str]) -> None:
+    source = ReviewSource()
+    with window(browser, serve(source)) as one:
+        one.open("/p/people/review")
+        one.page.fill("#by", "sd")
+        assert source.sent == []
+        one.page.focus("section.review")
+        one.page.keyboard.press("k")
+        one.page.wait_for_selector("section.review >> text=c-17")
+        one.page.wait_for_selector("html[data-ready]")
+        one.page.keyboard.press("s")
+        one.page.wait_for_selector("text=c-17 and c-40: same")
+        assert [body["decision"] for body in source.sent] == ["same"]
+
+
+def test_a_decision_that_the_brokers_refuse_is_not_stored(browser: Any, serve: Callable[..., str]) -> None:
+    source = ReviewSource()
+    address = serve(source)
+    with window(browser, address) as one:
+        one.open("/p/people/review")
+        source.silent_since = 1_700_000_000.0
+        one.page.click("button:has-text('Same')")
+        one.page.wait_for_selector("text=The decision was not stored")
+        source.silent_since = None
+        one.page.click("text=Back to the pair")
+        one.page.wait_for_selector("section.review >> role=link[name='a']")
