@@ -19,7 +19,7 @@ _FIRST = ("Ada", "Bea", "Cid", "Dora", "Emil", "Finn", "Gwen", "Hugo", "Ines", "
 _LAST = ("Abbot", "Baker", "Cooper", "Dyer", "Eaton", "Fisher", "Glover", "Harper", "Ibbot", "Joiner", "Knight", "Lark")
 _TOWNS = ("York", "Leeds", "Hull", "Bath", "Ely")
 _IN_A_BUCKET = 10
-"""About so many records share a name, or a town and a first letter, however many there are."""
+"""About this many records share a name, or a town and a first letter, regardless of the total."""
 
 
 class Decided(NamedTuple):
