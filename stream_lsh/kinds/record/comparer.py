@@ -111,19 +111,22 @@ class RecordPairs:
 
     def _ends(self, pairs: Pairs, at: I64) -> _Ends:
         """Both records of some pairs."""
-        rows, left = np.unique(pairs.new[at], return_inverse=True)
-        refs, first, right = np.unique(pairs.old_refs[at], return_index=True, return_inverse=True)
-        read_ends, wanted = self._read, refs.tolist()
-        missing = [place for place, ref in enumerate(wanted) if ref not in read_ends]
-        for place, text in zip(missing, pairs.documents.texts(pairs.old[at[first[missing]]]), strict=True):
-            read_ends[wanted[place]] = _Read.of(text, self._fields)
-        news = [_Read.of(pairs.asked.texts[row], self._fields) for row in rows.tolist()]
-        olds = [read_ends[ref] for ref in wanted]
-        for ref in wanted:
+        news, olds = pairs.new[at].tolist(), pairs.old_refs[at].tolist()
+        rows, refs, read_ends = dict[int, int](), dict[int, int](), self._read
+        left = np.array([rows.setdefault(row, len(rows)) for row in news], np.int64)
+        right = np.array([refs.setdefault(ref, len(refs)) for ref in olds], np.int64)
+        missing = [ref for ref in refs if ref not in read_ends]
+        if missing:
+            old_rows = dict(zip(olds, pairs.old[at].tolist(), strict=True))
+            texts = pairs.documents.texts(np.array([old_rows[ref] for ref in missing], np.int64))
+            for ref, text in zip(missing, texts, strict=True):
+                read_ends[ref] = _Read.of(text, self._fields)
+        reads = [_Read.of(pairs.asked.texts[row], self._fields) for row in rows] + [read_ends[ref] for ref in refs]
+        for ref in refs:
             read_ends.move_to_end(ref)
         while len(read_ends) > self._limit:
             read_ends.popitem(last=False)
-        return _Ends(news + olds, left, right + rows.size)
+        return _Ends(reads, left, right + len(rows))
 
 
 def _scored(scorer: Scorer, ends: _Ends) -> tuple[F64, Callable[[I64], list[Scored]]]:

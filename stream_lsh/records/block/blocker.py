@@ -1,7 +1,7 @@
 """All blocks of a profile, whose keys are the signature of a record in place of the bands of a text."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,6 +29,12 @@ class Blocker:
 
     rules: Sequence[Rule]
     lsh: Sequence[LshBlock] = ()
+    _numbers: U64 = field(init=False, repr=False)
+    """The number of the block of each column of keys, in the bits of a key."""
+
+    def __post_init__(self) -> None:
+        numbers = np.minimum(self.owners, NUMBERED - 1).astype(np.uint64) + np.uint64(1)
+        object.__setattr__(self, "_numbers", numbers << np.uint64(1))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -47,8 +53,7 @@ class Blocker:
         Guarantees:
             a row depends on its record alone; bit 0 of a key is 0.
         """
-        width = sum(rule.width for rule in self.rules)
-        keys = np.zeros((len(records), width), np.uint64)
+        keys = np.zeros((len(records), self._numbers.size), np.uint64)
         start = 0
         for rule in self.rules:
             for row, values in enumerate(records):
@@ -56,10 +61,10 @@ class Blocker:
                 if rule_keys:
                     keys[row, start : start + len(rule_keys)] = rule_keys
             start += rule.width
-        every = np.concatenate((keys, *(block.keys(records) for block in self.lsh)), axis=1)
-        numbers = np.minimum(self.owners, NUMBERED - 1).astype(np.uint64) + np.uint64(1)
-        numbered: U64 = every & ~_NUMBER_MASK | numbers << np.uint64(1)
-        numbered[every == 0] = 0
+        for block in self.lsh:
+            keys[:, start : start + block.width] = block.keys(records)
+            start += block.width
+        numbered: U64 = np.where(keys == 0, np.uint64(0), keys & ~_NUMBER_MASK | self._numbers)
         return numbered
 
     def keys_of(self, values: Values) -> list[int]:

@@ -26,6 +26,11 @@ class Codes(OneByOne):
     def level(self, left: str, right: str) -> int:
         """The level of two values."""
         fewer, more = sorted((_parted(left), _parted(right)), key=len)
+        level = self._level(fewer, more)
+        # Of two sets of one size either may be the one whose tokens all agree.
+        return level if len(fewer) < len(more) else min(level, self._level(more, fewer))
+
+    def _level(self, fewer: frozenset[str], more: frozenset[str]) -> int:
         shared = fewer & more
         rest = [one for one in fewer - shared if len(one) >= _SHORTEST]
         others_left = [one for one in more - shared if len(one) >= _SHORTEST] if rest else []

@@ -94,6 +94,8 @@ LEVELS = {"number": (0.1, 0.5), "distance": (10.0, 50.0)}
         ("codes", (), "2 750", "750", 3),
         ("codes", (), "2 750", "3 750", 4),
         ("codes", (), "2", "3", 5),
+        ("codes", (), "am53 am53b", "am53bk x12", 1),
+        ("codes", (), "am53bk x12", "am53 am53b", 1),
         ("codes", (), "350", "1350", 5),  # a number is not the end of another number
         ("exact", (), "vic", "nsw", 1),
         ("phonetic", (), "robert", "rupert", 1),
@@ -146,6 +148,17 @@ def test_a_level_is_the_same_whichever_value_comes_first(name: str, left: str, r
     assert level == level_of(found, right, left)
     assert level < len(found.levels)
     assert (level == EQUAL) == (left == right)
+
+
+TOKENS = st.lists(st.sampled_from(["am53", "am53b", "am53bk", "x12", "bk7", "3", "53"]), min_size=1, unique=True)
+
+
+@given(left=TOKENS.map(" ".join), right=TOKENS.map(" ".join))
+def test_codes_of_one_number_are_compared_both_ways(left: str, right: str) -> None:
+    codes = comparator("codes")
+    assert codes.level(left, right) == codes.level(right, left)
+    if left.split() == right.split()[: len(left.split())] and left != right:
+        assert codes.level(left, right) in (1, 3)
 
 
 @pytest.mark.parametrize("name", COMPARATORS)

@@ -170,24 +170,24 @@ def test_a_profile_that_finds_no_rivals_learns_from_all_pairs(seed: int) -> None
     assert learned.u[3] > 0.9
 
 
-def test_a_level_that_no_random_pair_has_weighs_no_more_than_equal_values(seed: int) -> None:
+def test_a_rare_level_weighs_no_more_than_a_level_of_higher_similarity(seed: int) -> None:
     rng = random.Random(seed)
-    people = [
-        ("".join(rng.choices("abcdefghijklmnop", k=9)), f"19{rng.randrange(10, 99)}-0{rng.randrange(1, 10)}-11")
-        for _ in range(1_000)
-    ]
     records: list[Values] = []
-    for number, (name, born) in enumerate(people):
-        # Matches are a part of the random pairs too: some with equal names, and hardly one of the few similar names.
-        records += [(name, born), (f"{name[:-1]}z" if number < 8 else name, born)]
+    for number in range(1_000):
+        name = "".join(rng.choices("abcdefghijklmnop", k=9))
+        born = f"19{rng.randrange(10, 99)}-0{rng.randrange(1, 10)}-11"
+        # A quarter of the matches have a name with an error, at any place, so each level has few pairs.
+        at = 3 + number % 5
+        records += [(name, born), (name if number % 4 else f"{name[:at]}{name[at + 1 :]}{'xy'[number % 2]}", born)]
+    levels = (0.97, 0.95, 0.93, 0.91, 0.9, 0.88, 0.85, 0.8, 0.7)
     profile = Profile(
         name="people",
         fields=(Field(name="name", type="name"), Field(name="born", type="date")),
         comparisons=(
-            Comparison(field="name", comparator="jaro-winkler", levels=(0.9, 0.7)),
+            Comparison(field="name", comparator="jaro-winkler", levels=levels),
             Comparison(field="born", comparator="exact"),
         ),
-        rules=("name", "born"),
+        rules=("name:first3", "born"),
     )
     blocker = blocker_of(profile)
     learned = train(profile, columns_of(records), blocker.keys(records), blocker)
