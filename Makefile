@@ -10,10 +10,10 @@ SHELL       := bash
 comma       := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test test-all check fix bench soak clean
+.PHONY: help demo docs test test-all check fix bench bench-check soak clean
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 # Creates the environment and installs stream_lsh with the extras of $(1).  Of pip's output one line per library remains;
 # errors go to standard error.
@@ -70,6 +70,9 @@ fix: $(VENV)/.ready  ## format and repair what the linter can repair
 
 bench: $(VENV)/.bench  ## measure against the peers; prints tables, see benchmarks/README.md
 	$(BIN)/python -m benchmarks --data $(DATA)
+
+bench-check: $(VENV)/.bench  ## measure a few ratios and compare them with the committed ones; a loss of 15 % fails
+	$(BIN)/python -m benchmarks.check
 
 soak: $(VENV)/.ready  ## some 20,000 schedules of the simulated log; two long runs of each fault profile on three brokers; a million malformed messages, three ways
 	$(BIN)/python -m tests.simulation --seeds 12000 --jobs $(JOBS)

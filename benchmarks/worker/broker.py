@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from confluent_kafka import Consumer, Message, Producer
+from confluent_kafka import Consumer, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
 from stream_lsh.config import Config, parse
@@ -69,8 +70,8 @@ class Bench:
                 raise RuntimeError(f"workers ended with {ended}: {logs[0].read_text()[-2_000:]}")
 
     @contextlib.contextmanager
-    def floor(self, hops: int) -> Iterator[tuple["subprocess.Popen[str]", "Stream"]]:
-        """A process that copies over `hops` topics, see `floor.py`, and the stream that feeds and reads it."""
+    def floor(self, hops: int) -> Iterator[tuple["subprocess.Popen[str]", "Stream", list[str]]]:
+        """A process that copies over `hops` topics, see `floor.py`, the stream that feeds and reads it, the topics."""
         self._runs += 1
         topics = [f"floor{self._runs}-{number}" for number in range(hops)]
         self._create(*topics)
@@ -78,7 +79,7 @@ class Bench:
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:  # noqa: S603
             if process.stdout is None or process.stdout.readline() != "ready\n":
                 raise RuntimeError("the copier did not start")
-            yield process, Stream(self._producer(), self.consumer(topics[-1]), topics[0])
+            yield process, Stream(self._producer(), self.consumer(topics[-1]), topics[0]), topics
             process.kill()
 
     @contextlib.contextmanager
@@ -101,7 +102,8 @@ class Bench:
 
     def _create(self, *topics: str) -> None:
         admin = AdminClient({"bootstrap.servers": self._broker.address})
-        for made in admin.create_topics([NewTopic(name, 1, 1) for name in topics]).values():
+        stamped = {"message.timestamp.type": "LogAppendTime"}
+        for made in admin.create_topics([NewTopic(name, 1, 1, config=stamped) for name in topics]).values():
             made.result()
 
     def stream(self, pipeline: PipelineConfig) -> "Stream":
@@ -120,8 +122,22 @@ class Bench:
                 "topic.metadata.refresh.interval.ms": 500,
             }
         )
-        consumer.subscribe(list(topics))
+        if topics:
+            consumer.subscribe(list(topics))
         return consumer
+
+    def records(self, topic: str, partitions: int) -> Iterator[Message]:
+        """All records of a topic, as they are now."""
+        with contextlib.closing(self.consumer()) as consumer:
+            for partition in range(partitions):
+                tp = TopicPartition(topic, partition, 0)
+                at, end = consumer.get_watermark_offsets(tp, 30)
+                consumer.assign([TopicPartition(topic, partition, at)])
+                while at < end:
+                    message = consumer.poll(1.0)
+                    if message is not None and message.error() is None:
+                        at = (message.offset() or 0) + 1
+                        yield message
 
     def truths(self, topic: str, still: float = 5.0) -> dict[str, Any]:
         """The final content of a compacted topic: the last value of each key, without tombstones."""
@@ -203,6 +219,12 @@ class Stream:
             return False
         self.seen.setdefault((message.key() or b"").decode(), time.perf_counter())
         return True
+
+
+def cpu_seconds(pid: int) -> float:
+    """The processor time of a process up to now."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _wait(done: Any, log: Path, seconds: float = 60.0) -> None:

@@ -12,7 +12,6 @@ Processor time, not wall time: the figures hold on a machine that is shared.
 
 import argparse
 import json
-import os
 import sys
 import tempfile
 import time
@@ -26,7 +25,7 @@ from typing import Any
 import numpy as np
 from confluent_kafka import TopicPartition
 
-from benchmarks.worker.broker import Bench, KeyValue, documents
+from benchmarks.worker.broker import Bench, KeyValue, cpu_seconds, documents
 from stream_lsh.config import PipelineConfig, parse
 from stream_lsh.kinds.examples import words
 from stream_lsh.ledger.changes import Settled
@@ -182,10 +181,10 @@ def worker(bench: Bench, rounds: int, only: str) -> list[dict[str, Any]]:
             with bench.workers(config, file, 1) as (process,), closing(bench.stream(config.pipelines[0])) as stream:
                 stream.feed(messages[:200])
                 time.sleep(3.0)
-                spent = _cpu_seconds(process.pid)
+                spent = cpu_seconds(process.pid)
                 stream.feed(messages[200:])
                 stream.matches(pairs * 999 // 1_000)  # a pair at the threshold is found with the probability `recall`
-                spent = _cpu_seconds(process.pid) - spent
+                spent = cpu_seconds(process.pid) - spent
                 counts = _messages(bench, config.pipelines[0], partitions)
             row: dict[str, Any] = {
                 "name": name,
@@ -210,11 +209,11 @@ def marks(bench: Bench) -> list[dict[str, Any]]:
             stream.feed_paced(messages[:300], 50)
             before, spent, began = (
                 _messages(bench, config.pipelines[0], partitions),
-                _cpu_seconds(process.pid),
+                cpu_seconds(process.pid),
                 time.time(),
             )
             stream.feed_paced(messages[300:1_300], 50)
-            seconds, spent = time.time() - began, _cpu_seconds(process.pid) - spent
+            seconds, spent = time.time() - began, cpu_seconds(process.pid) - spent
             after = _messages(bench, config.pipelines[0], partitions)
         row: dict[str, Any] = {"partitions": partitions, "cores": spent / seconds}
         row |= {"messages a second": {topic: (after[topic] - before[topic]) / seconds for topic in after}}
@@ -238,11 +237,6 @@ def _messages(bench: Bench, pipeline: PipelineConfig, partitions: int) -> dict[s
             )
             for topic, (name, count) in topics.items()
         }
-
-
-def _cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def stored(folder: Path) -> dict[str, Any]:

@@ -5,7 +5,7 @@ throughput   documents of 3 KB, one in ten a near-duplicate of an earlier one, f
              datasketch on a file of them, without Kafka, and a consumer with datasketch and Redis on the same broker
              (`redis-server` has to be there)
 latency      the same at 100 and at 1,000 documents a second: a document sent, its match received; beside it the same
-             messages over as many hops with the client alone
+             messages over as many hops with the client alone, and the time at which each hop has stored its message
 way          what one worker process does all the time, by agent, from samples under load
 
 Broker, feeder and worker share the machine.  The broker is the first that there is: a given address, Docker, Maven.
@@ -14,10 +14,8 @@ Broker, feeder and worker share the machine.  The broker is the first that there
 import argparse
 import gzip
 import json
-import os
 import shutil
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -29,15 +27,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.worker.broker import NEAR, SIZE, Bench, KeyValue, Stream, documents
+from benchmarks.worker.broker import NEAR, SIZE, Bench, KeyValue, cpu_seconds, documents
+from benchmarks.worker.latency import WARM, latency
 from stream_lsh.config.model import PipelineConfig
 from tests.evaluation.brokers import choose_broker
 
 Pairs = dict[tuple[str, str], float]
 
-_WARM = 2_000
-_HOPS = 6
-"""Source, bands, candidates, verifications, edges, matches: each read, and the last one by the reader."""
 _BY_DATASKETCH = 4_000
 _BY_REDIS = 2_000
 _LAYOUTS = ((1, 1), (1, 4), (1, 7), (2, 1), (2, 4), (2, 7))
@@ -73,19 +69,6 @@ class Throughput:
     redis_per_second: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Latency:
-    """Milliseconds from the sending of a document to the receipt of its match."""
-
-    what: str
-    rate: int
-    matches: int
-    p50_ms: float
-    p99_ms: float
-    longest_ms: float
-    cores: float
-
-
 def main(argv: Sequence[str]) -> int:
     """Run the parts; tables go to standard output, data to the file."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.worker.streaming", description=__doc__)
@@ -107,7 +90,7 @@ def main(argv: Sequence[str]) -> int:
             if "way" in parts:
                 results["way"] = _way(bench, options.documents)
             if "latency" in parts:
-                results["latency"] = [asdict(one) for one in _latency(bench, options.rounds)]
+                results["latency"] = [asdict(one) for one in latency(bench, options.rounds)]
     if options.out is not None:
         options.out.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return 0
@@ -182,16 +165,16 @@ def _throughput(bench: Bench, count: int, rounds: int) -> list[Throughput]:
         print("no redis-server in the PATH: the consumer with Redis is not measured\n")
     print("documents/s  worker's us a document  matches  datasketch  gain  with Redis  gain")
     rows = []
-    messages, twins = documents(_WARM + count)
+    messages, twins = documents(WARM + count)
     for _ in range(rounds):
         config, file = bench.configured(4)
         with bench.workers(config, file, 1) as (worker,), closing(bench.stream(config.pipelines[0])) as stream:
-            stream.feed(messages[:_WARM])
-            stream.matches(sum(number < _WARM for number in twins))
-            began, spent = time.perf_counter(), _cpu_seconds(worker.pid)
-            stream.feed(messages[_WARM:])
+            stream.feed(messages[:WARM])
+            stream.matches(sum(number < WARM for number in twins))
+            began, spent = time.perf_counter(), cpu_seconds(worker.pid)
+            stream.feed(messages[WARM:])
             ended = stream.matches(len(twins))
-            spent = _cpu_seconds(worker.pid) - spent
+            spent = cpu_seconds(worker.pid) - spent
         rate, peer = count / (ended - began), _by_datasketch(messages[:_BY_DATASKETCH])
         with_redis = _with_redis(bench, messages[:_BY_REDIS], twins)
         row = Throughput(count, len(twins), rate, spent / count * 1e6, peer, with_redis)
@@ -237,27 +220,22 @@ def _with_redis(bench: Bench, messages: Sequence[KeyValue], twins: dict[int, int
     return (int(newest[-1]) - warm) / (ended - began)
 
 
-def _cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 # -- way
 
 
 def _way(bench: Bench, count: int) -> dict[str, float]:
     """The share of each agent in the samples of a worker that has all it can do."""
-    messages, twins = documents(_WARM + count)
+    messages, twins = documents(WARM + count)
     config, file = bench.configured(4)
     samples = file.with_suffix(".samples")
     with bench.workers(config, file, 1) as (worker,), closing(bench.stream(config.pipelines[0])) as stream:
-        stream.feed(messages[:_WARM])
-        stream.matches(sum(number < _WARM for number in twins))
+        stream.feed(messages[:WARM])
+        stream.matches(sum(number < WARM for number in twins))
         spy = [str(Path(sys.executable).with_name("py-spy")), "record", "--rate", "200", "--format", "raw"]
         spy += ["--pid", str(worker.pid), "--output", str(samples)]
         with subprocess.Popen(spy, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT) as spying:  # noqa: S603 - ours
             time.sleep(2.0)
-            stream.feed(messages[_WARM:])
+            stream.feed(messages[WARM:])
             stream.matches(len(twins))
             spying.send_signal(signal.SIGINT)
     shares = _shares(samples.read_text().splitlines())
@@ -291,61 +269,6 @@ def _belongs_to(stack: str) -> str:
     if "aiokafka/consumer" in stack or "WorkerThread" in stack:
         return "the client: reading"
     return "the loop and the engine"
-
-
-# -- latency
-
-
-def _latency(bench: Bench, rounds: int) -> list[Latency]:
-    print("what                      documents/s  matches  p50 ms  p99 ms  longest ms  cores")
-    rows = []
-    for rate, seconds in ((100, 30), (1000, 15)):
-        for _ in range(rounds):
-            for row in (_floor(bench, rate, rate * seconds), *(_paced(bench, rate, rate * seconds, p) for p in (1, 4))):
-                print(
-                    f"{row.what:<26}{row.rate:>11}{row.matches:>9}{row.p50_ms:>8.1f}{row.p99_ms:>8.1f}"
-                    f"{row.longest_ms:>12.1f}{row.cores:>7.2f}",
-                    flush=True,
-                )
-                rows.append(row)
-    print()
-    return rows
-
-
-def _paced(bench: Bench, rate: int, count: int, partitions: int) -> Latency:
-    """A worker, fed at a steady rate."""
-    messages, twins = documents(_WARM + count)
-    config, file = bench.configured(partitions)
-    with bench.workers(config, file, 1) as (worker,), closing(bench.stream(config.pipelines[0])) as stream:
-        stream.feed(messages[:_WARM])
-        stream.matches(sum(number < _WARM for number in twins))
-        sent, cores = _fed(stream, messages[_WARM:], rate, worker.pid)
-        stream.matches(len(twins))
-    newer = {pair: max(json.loads(pair)) for pair in stream.seen}
-    took = [(at - sent[newer[pair]]) * 1000 for pair, at in stream.seen.items() if newer[pair] in sent]
-    return _summary(f"worker, {partitions} partition{'s' * (partitions > 1)}", rate, took, cores)
-
-
-def _floor(bench: Bench, rate: int, count: int) -> Latency:
-    """The same messages over as many hops with the client alone, see `floor`."""
-    messages, _ = documents(count)
-    with bench.floor(_HOPS) as (process, stream), closing(stream):
-        sent, cores = _fed(stream, messages, rate, process.pid)
-        stream.matches(len(messages))
-    took = [(at - sent[key]) * 1000 for key, at in stream.seen.items()]
-    return _summary(f"client alone, {_HOPS} hops", rate, took, cores)
-
-
-def _fed(stream: Stream, messages: Sequence[KeyValue], rate: int, pid: int) -> tuple[dict[str, float], float]:
-    """When each message was sent, and how many cores the process kept busy meanwhile."""
-    spent, began = _cpu_seconds(pid), time.perf_counter()
-    sent = stream.feed_paced(messages, rate)
-    return sent, (_cpu_seconds(pid) - spent) / (time.perf_counter() - began)
-
-
-def _summary(what: str, rate: int, took: Sequence[float], cores: float) -> Latency:
-    cuts = statistics.quantiles(took, n=100)
-    return Latency(what, rate, len(took), statistics.median(took), cuts[98], max(took), cores)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,8 @@ from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.trim_warnings import TrimWarnings
 
 WATCH_SECONDS = 0.25
+READY_SECONDS = 0.02
+"""The longest time for which a worker is ready before its log reports it."""
 TRIM_SECONDS, TRIM_STEP = 10.0, 64
 """A record has hundreds of documents: a thousand of them would be far more than many a retention holds."""
 REPORT_COUNTS_SECONDS = 60.0
@@ -219,7 +221,7 @@ class Maintenance:
         ready: int | None = None
         followed: int | None = None
         while True:
-            await asyncio.sleep(WATCH_SECONDS)
+            await asyncio.sleep(WATCH_SECONDS if ready == self._app.consumer_generation_id else READY_SECONDS)
             generation = self._app.consumer_generation_id
             if self._app.in_recovery:
                 ready = None
@@ -250,7 +252,7 @@ class Maintenance:
                 reported_at = passed
                 rest = passed * left / max(1, most - left)
                 _log.info("recovery: %d of %d changelog records are left, about %.0f s", left, most, rest)
-            await asyncio.sleep(WATCH_SECONDS)
+            await asyncio.sleep(READY_SECONDS)
         _log.info("recovered from %d changelog records in %.1f s", most, time.monotonic() - started)
 
     async def _report_deleted(self) -> None:

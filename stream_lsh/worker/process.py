@@ -28,6 +28,7 @@ def execute(config: Config, partitions: Mapping[str, int], level: str, *, embedd
     app = build_app(config, partitions, embedded=embedded)
     gc.freeze()  # the objects of the libraries live until the end
     gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
+    gc.enable()
     log_to_stderr(level)
     for warnings in warnings_of(config):
         _log.warning("%s", warnings)

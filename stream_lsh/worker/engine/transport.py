@@ -7,6 +7,7 @@ from faust.transport.drivers import aiokafka as driver
 
 from stream_lsh.worker.engine.acknowledging.commits import ConfirmingConsumer
 from stream_lsh.worker.engine.membership.group import GroupWatch
+from stream_lsh.worker.engine.producing.idempotent import IdempotentProducer
 from stream_lsh.worker.engine.reading.fetch_gate import SourceGate
 from stream_lsh.worker.engine.reading.handover import PromptService
 from stream_lsh.worker.engine.reading.ordered_recovery import ClosedSourcesListener
@@ -56,3 +57,4 @@ class EngineTransport(driver.Transport):
     """The transport of an `EngineApp`."""
 
     Consumer: ClassVar[type[Any]] = EngineConsumer
+    Producer: ClassVar[type[Any]] = IdempotentProducer

@@ -5,8 +5,10 @@ It exits with 1 if it lost its broker or its ownership: let a supervisor restart
 """
 
 import asyncio
+import gc
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -29,6 +31,14 @@ _LEVELS = ("debug", "info", "warning", "error")
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code, or leaves with the engine's."""
     options = make_parser().parse(arguments)
+    gc.disable()  # the libraries make a hundred thousand objects that live until the end; `execute` enables it
+    try:
+        return _run(options)
+    finally:
+        gc.enable()
+
+
+def _run(options: Namespace) -> int:
     # Only a worker that starts loads the engine.
     from stream_lsh.config import load  # noqa: PLC0415
     from stream_lsh.worker.process import execute  # noqa: PLC0415

@@ -1,0 +1,62 @@
+"""Answers of the broker that are lost: the engine stores such records twice, this project once."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from aiokafka.errors import RequestTimedOutError  # type: ignore[import-untyped]
+from aiokafka.protocol.produce import ProduceRequest  # type: ignore[import-untyped]
+
+from stream_lsh.worker.brokers import Broker
+from tests.kafka.harness import either_app, make_topics, numbers, read, running
+
+COUNT = 2_000
+
+
+def lose_answers(client: Any, every: int) -> None:
+    """Let one in `every` requests to produce be carried out and not be answered."""
+    send, sent = client.send, 0
+
+    async def lossy(node: int, request: Any, **options: Any) -> Any:
+        nonlocal sent
+        answer = await send(node, request, **options)
+        if isinstance(request, ProduceRequest):
+            sent += 1
+            if sent % every == 0:
+                raise RequestTimedOutError()
+        return answer
+
+    client.send = lossy
+
+
+@pytest.mark.parametrize("repaired", [False, True])
+def test_a_record_whose_answer_is_lost_is_stored_once(broker: Broker, name: str, repaired: bool) -> None:
+    async def run() -> tuple[list[Any], list[Any]]:
+        await make_topics(broker.address, name)
+        app = either_app(repaired, broker.address, f"{name}-app")
+        app.agent(app.topic(name))(_reading)
+        async with running(app):
+            client = app.producer._ensure_producer()
+            lose_answers(client.client, 3)
+            deliveries = list[Any]()
+            for number, value in enumerate(numbers(0, COUNT)):
+                deliveries.append(await app.producer.send(name, None, value, number % 4, None, None))
+                if number % 100 == 99:
+                    await asyncio.sleep(0.01)
+            stored = await asyncio.gather(*deliveries)
+        return stored, await read(broker.address, name)
+
+    stored, records = asyncio.run(run())
+    values = [record.value for record in records]
+    assert {*values} == {*numbers(0, COUNT)}
+    assert (len(values) == COUNT) == repaired
+    if repaired:
+        for partition in range(4):
+            of_one = [(record.offset, record.value) for record in records if record.partition == partition]
+            assert [value for _, value in of_one] == numbers(0, COUNT)[partition::4], "in the order of sending"
+            assert [one.offset for one in stored[partition::4]] == [offset for offset, _ in of_one]
+
+
+async def _reading(stream: Any) -> None:
+    async for _ in stream:
+        pass
