@@ -35,10 +35,15 @@ Change = Record | Decided | str
 
 
 def people(count: int, seed: int) -> list[Change]:
-    """`count` records, some about the same person, with updates, deletes and decisions between them."""
+    """`count` records, some about the same person, with updates, deletes and decisions between them.
+
+    Records that a decision calls the same are never updated: the decision holds if their pair was scored at least once
+    when both were known, and a worker may read an update before or after a decision.
+    """
     rng, stream, known = random.Random(seed), list[Change](), list[Record]()
     last = _some(_LAST, count // _IN_A_BUCKET // len(_FIRST), rng)
     towns = ["", *_some(_TOWNS, count // _IN_A_BUCKET // len(_FIRST), rng)]
+    updated, same = set[str](), set[str]()
     for number in range(count):
         if known and rng.random() < 0.35:
             fields = {**rng.choice(known).fields, **_changed(rng, towns)}
@@ -49,14 +54,17 @@ def people(count: int, seed: int) -> list[Change]:
         stream.append(record)
         known.append(record)
         drawn, place = rng.random(), rng.randrange(len(known))
-        if drawn < 0.1:
+        if drawn < 0.1 and known[place].id not in same:
+            updated.add(known[place].id)
             known[place] = known[place]._replace(fields={**known[place].fields, **_changed(rng, towns)})
             stream.append(known[place])
         elif drawn < 0.13:
             stream.append(known[place].id)
         elif drawn < 0.2 and len(known) > 1:
-            one, other = _two_alike(rng, known)
-            stream.append(Decided(one, other, rng.choice(("same", "different", "different", None))))
+            pair, verdict = _two_alike(rng, known), rng.choice(("same", "different", "different", None))
+            if verdict != "same" or updated.isdisjoint(pair):
+                stream.append(Decided(*pair, verdict))
+                same.update(pair if verdict == "same" else ())
     return stream
 
 
