@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from stream_lsh.arrays import Bools
+from stream_lsh.arrays import I64, U64, Bools
 from stream_lsh.pipeline.batches import RECHECK, Candidates, Verifications
 from stream_lsh.pipeline.documents.table import DocumentTable
 
@@ -42,7 +42,7 @@ def gather(candidates: Candidates, documents: DocumentTable, forwarded: Forwarde
     Dropped: pairs whose new ref is not the newest of its id, and pairs that were forwarded before.  A recheck always
     passes: its pair may have been forwarded when the other end was about to change.
     """
-    rows = documents.rows(candidates.new)
+    rows = _rows_of_runs(candidates.new, documents)
     keep = rows >= 0
     _drop_known(candidates, keep, forwarded)
     if not keep.any():
@@ -62,6 +62,12 @@ def gather(candidates: Candidates, documents: DocumentTable, forwarded: Forwarde
         kinds=candidates.kinds[keep],
         abouts=documents.abouts(unique),
     )
+
+
+def _rows_of_runs(refs: U64, documents: DocumentTable) -> I64:
+    """The row of each ref; each run of equal refs is looked up once."""
+    starts = np.flatnonzero(np.append(True, refs[1:] != refs[:-1]))
+    return np.repeat(documents.rows(refs[starts]), np.diff(starts, append=refs.size))
 
 
 def _drop_known(candidates: Candidates, keep: Bools, forwarded: Forwarded) -> None:

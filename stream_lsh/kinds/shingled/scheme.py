@@ -1,6 +1,6 @@
 """Schemes of texts: the normaliser, shingler, signature scheme and bands of one pipeline."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from stream_lsh.text.hashing.groups import groups
 from stream_lsh.text.normalise import UNICODE_VERSION, Normaliser
 from stream_lsh.text.passages.copied import Copied, TracedText, passages_between, traced_text
 from stream_lsh.text.passages.shared import Passage, passages
+from stream_lsh.text.recent_shingles import RecentShingles
 from stream_lsh.text.shingles import Shingler, Shingles
 
 Settings = dict[str, str | int | float]
@@ -55,6 +56,7 @@ class ShingledTexts(SchemeDefaults):
         self.measure = measure
         self._kind_settings = kind_settings
         self._min_characters = min_characters
+        self._recent = RecentShingles()
         self._normaliser = Normaliser(normalise)
         self._shingler = shingler(shingles, seed) if isinstance(shingles, str) else shingles
 
@@ -82,11 +84,15 @@ class ShingledTexts(SchemeDefaults):
 
     def shingle_sets(self, texts: Sequence[str]) -> list[U64]:
         """The distinct shingles of each text, ascending: uint64[m] each."""
-        sets: list[U64] = []
+        found = [*map(self._recent.get, texts)]
+        missing = [text for text, hashes in zip(texts, found, strict=True) if hashes is None]
+        made = self._shingle_sets(missing)
+        return [next(made) if hashes is None else sorted_unique(hashes) for hashes in found]
+
+    def _shingle_sets(self, texts: Sequence[str]) -> Iterator[U64]:
         for group in groups(texts):
             shingles = self.shingles(texts[group])
-            sets += [sorted_unique(shingles.document(row)) for row in range(len(shingles))]
-        return sets
+            yield from (sorted_unique(shingles.document(row)) for row in range(len(shingles)))
 
     def similarity(self, left: str, right: str) -> float:
         """The exact similarity of two texts, as verify computes it."""
@@ -173,6 +179,7 @@ class TextScheme(BandedScheme, ShingledTexts):
             shingles = self.shingles(texts[group])
             values[group] = self._sketch(shingles)
             digests[group] = bag_digest(shingles)
+            self._recent.add(texts[group], shingles)
         return Signatures(values, digests)
 
     def comparer(self) -> ShingleSets:

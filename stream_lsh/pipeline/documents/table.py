@@ -18,7 +18,7 @@ from stream_lsh.pipeline.documents.id_column import IdColumn
 from stream_lsh.pipeline.documents.observer import LiveObserver
 from stream_lsh.pipeline.documents.oldest_refs import OldestRefs
 from stream_lsh.pipeline.documents.replayable import Replayable
-from stream_lsh.pipeline.documents.sharded_dict import ShardedDict, ShardedIds, fill_by_ref, ref_shard, text_shard
+from stream_lsh.pipeline.documents.sharded_dict import ShardedDict, ShardedIds, ShardedRefs, text_shard
 from stream_lsh.pipeline.documents.site_pages import SitePages
 from stream_lsh.pipeline.documents.versions import FREE, LIVE, MARKER, META, Retired, Version, Versions, refs_in_order
 from stream_lsh.retention import BEGINNING_MS, Horizon
@@ -64,7 +64,7 @@ class DocumentTable:
         self._ids = IdColumn()
         self._free: list[int] = []
         self._row_by_id = ShardedDict(text_shard)
-        self._row_by_ref = ShardedDict(ref_shard)
+        self._row_by_ref = ShardedRefs()
         self._oldest = OldestRefs()
         self._replayable = Replayable()
         self.horizon = Horizon()
@@ -86,7 +86,7 @@ class DocumentTable:
 
     def rows(self, refs: U64) -> I64:
         """The row of each ref, -1 where it is not the newest live version of its id: int64[n]."""
-        return np.fromiter(self._row_by_ref.find(refs.tolist()), np.int64, refs.size)
+        return self._row_by_ref.find(refs)
 
     def ids(self, rows: I64) -> list[str]:
         """The id of each row."""
@@ -162,7 +162,7 @@ class DocumentTable:
             table._least.append((int(due.min()), int(stored["ref"].min())))
         table._ids = IdColumn.of_all(versions.ids, table._row_by_id)
         live = np.flatnonzero(versions.meta["state"] == LIVE)
-        fill_by_ref(table._row_by_ref, versions.meta["ref"][live], live)
+        table._row_by_ref.fill_refs(versions.meta["ref"][live], live)
         for start in range(0, live.size, CHUNK):
             rows = live[start : start + CHUNK]
             if pages is not None:
