@@ -144,8 +144,9 @@ def _summary(
     what: str, rate: int, cores: float, took: Mapping[str, float], stored: Sequence[Mapping[str, int]]
 ) -> Latency:
     ms = [1000 * seconds for seconds in took.values()]
-    cuts, whole = statistics.quantiles(ms, n=100), statistics.fmean(ms)
+    cuts = statistics.quantiles(ms, n=100)
     known = [id for id in took if all(id in times for times in stored)]
+    whole = statistics.fmean(1000 * took[id] for id in known)
     means = [statistics.fmean(times[id] for id in known) for times in stored]
     between = [later - earlier for earlier, later in pairwise(means)]
     # The clocks of sender and broker differ, so the way to the source and that to the reader share the rest.

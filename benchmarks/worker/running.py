@@ -98,7 +98,12 @@ class WorkerProcess:
             self.started_at = time.time()
             self.process = subprocess.Popen(  # noqa: S603 - ourselves
                 [sys.executable, "-m", *module, *options, "--config", str(file)],
-                env={**os.environ, "STREAM_LSH__WORKER__DATA_DIR": str(self.data_dir)},
+                # With bytecode, as an installed package has it.
+                env={
+                    **os.environ,
+                    "PYTHONDONTWRITEBYTECODE": "",
+                    "STREAM_LSH__WORKER__DATA_DIR": str(self.data_dir),
+                },
                 stdout=log,
                 stderr=log,
             )
