@@ -99,6 +99,7 @@ LOOPS = frozenset(
         "stream_lsh.cli.process",
         "stream_lsh.cli.runs.demo",
         "stream_lsh.client.asynchronous",
+        "stream_lsh.web.changes",
         "stream_lsh.web.source",
     }
 )

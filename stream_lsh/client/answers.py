@@ -61,13 +61,14 @@ class Similar(msgspec.Struct, frozen=True):
 
 
 class PipelineDescription(msgspec.Struct, frozen=True):
-    """A pipeline of the application: the types of its results, the partitions of this worker, and those without one."""
+    """A pipeline of the application, and its partitions: those of this worker with their lags, and the missing ones."""
 
     name: str
     kind: str
     types: tuple[str, ...]
     partitions: int
     owned: Missing
+    lag: Missing
     missing: Missing
 
 

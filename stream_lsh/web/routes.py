@@ -13,6 +13,7 @@ from stream_lsh.web.pages import (
     document,
     entities,
     entity,
+    health,
     mirrors,
     overview,
     pair,
@@ -82,9 +83,22 @@ def find(path: str) -> Found | None:
     parts = path.strip("/").split("/")
     if path in ("/", "/index"):
         return Found("overview", "")
+    if path == "/health":
+        return Found("health", "")
     if len(parts) == 3 and parts[0] == "p" and parts[2] in PIPELINE_PAGES:
         return Found(parts[2], unquote(parts[1]))
     return None
+
+
+def changes_of(path: str) -> str | None:
+    """The pipeline of the path of a stream of changes; None for other paths.
+
+    Example:
+        >>> changes_of("/p/news/changes"), changes_of("/p/news/search")
+        ('news', None)
+    """
+    parts = path.strip("/").split("/")
+    return unquote(parts[1]) if len(parts) == 3 and parts[0] == "p" and parts[2] == "changes" else None
 
 
 class Reader:
@@ -102,7 +116,8 @@ class Reader:
     async def page(self, found: Found, query: Query) -> Page:
         """The page, or the page of the problem in its place."""
         if not found.pipeline:
-            return overview.overview(self._source.urls, await self._source.ask_each(overview.ASK))
+            shown = health.health if found.name == "health" else overview.overview
+            return shown(self._source.urls, await self._source.ask_each(overview.ASK))
         pipeline = await self._pipeline(found)
         if isinstance(pipeline, Answer):
             return problem_page(pipeline, section=found.name)

@@ -27,7 +27,8 @@ class Section(NamedTuple):
 
 def sections_of(pipeline: PipelineName | None) -> Sequence[Section]:
     """The entries on the pages of a pipeline; None for pages of the whole application."""
-    return [Section("overview", "Overview", link("")), *([] if pipeline is None else _of_pipeline(pipeline))]
+    between = [] if pipeline is None else _of_pipeline(pipeline)
+    return [Section("overview", "Overview", link("")), *between, Section("health", "Health", link("health"))]
 
 
 def home(pipeline: PipelineName) -> str:

@@ -4,6 +4,7 @@ import json
 import logging
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -11,12 +12,13 @@ from aiohttp import web
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.web.access import COOKIE, SESSION_S, Sessions, is_own_host, is_own_origin
+from stream_lsh.web.changes import Changes
 from stream_lsh.web.links import link
 from stream_lsh.web.pages.page import Frame, Page, PipelineName
 from stream_lsh.web.pages.problem import unknown_page
 from stream_lsh.web.policy import HEADERS, KEPT, NOT_STORED
 from stream_lsh.web.rendering import render
-from stream_lsh.web.routes import Found, Reader, find
+from stream_lsh.web.routes import Found, Reader, changes_of, find
 from stream_lsh.web.source import Source
 from stream_lsh.web.static_files import static_files
 
@@ -41,6 +43,7 @@ class PageServer:
         self._sessions = Sessions(tokens)
         self._runner: web.ServerRunner | None = None
         self._reader = Reader(source)
+        self._changes = Changes(source)
 
     async def start(self) -> None:
         """Listen.
@@ -62,6 +65,7 @@ class PageServer:
 
     async def stop(self) -> None:
         """Close the listener."""
+        await self._changes.end(_SHUTDOWN_SECONDS)
         runner, self._runner = self._runner, None
         if runner is not None:
             await runner.cleanup()
@@ -90,7 +94,7 @@ class PageServer:
         if path in ("/sign-in", "/sign-out"):
             return await self._sign(request, path)
         if self._sessions.required and not self._sessions.accepts(request.cookies.get(COOKIE, "")):
-            if path.endswith(".json"):
+            if path.endswith((".json", "/changes")):
                 return _plain(401, "Sign in first.")
             return _to(link("sign-in", next=request.rel_url.raw_path_qs))
         return await self._page(request, path)
@@ -105,7 +109,9 @@ class PageServer:
             return _plain(403, "got a form from another site, expected one of these pages")
         return None
 
-    async def _page(self, request: Any, path: str) -> web.Response:
+    async def _page(self, request: Any, path: str) -> web.StreamResponse:
+        if (pipeline := changes_of(path)) is not None:
+            return await self._stream(request, pipeline)
         as_json = path.endswith(".json")
         found = find(path.removesuffix(".json"))
         if found is None:
@@ -120,6 +126,21 @@ class PageServer:
         page = await self._reader.page(found, query)
         pipelines = await self._reader.pipelines()
         return self._html(page, request, found.pipeline, pipelines)
+
+    async def _stream(self, request: Any, pipeline: str) -> web.StreamResponse:
+        """The changes of a pipeline, until the browser leaves."""
+        if not any(one.name == pipeline for one in await self._reader.pipelines()):
+            return _plain(404, "There is no such pipeline.")
+        if self._changes.is_full:
+            return _plain(503, "Too many pages are open.")
+        response = web.StreamResponse(headers={**HEADERS, "Cache-Control": NOT_STORED})
+        response.content_type = "text/event-stream"
+        await response.prepare(request)
+        async with self._changes.listening(pipeline) as listener:
+            with suppress(ConnectionError):
+                while message := await listener.taken():
+                    await response.write(message)
+        return response
 
     async def _decide(self, request: Any, found: Found, form: Mapping[str, str]) -> web.Response:
         """Send a decision, and continue with the next pair."""

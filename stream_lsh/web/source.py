@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any, Protocol
 
 import aiohttp
@@ -13,6 +13,9 @@ from stream_lsh.web.asks import Answer, Ask, unanswered
 
 _SECONDS = 10.0
 _MOST_BYTES = 32 << 20
+_QUIET_SECONDS = 40.0
+"""A worker sends a comment every 15 seconds."""
+_MOST_KEY = 8_192
 _NOT_HERE = frozenset({429, 503, 504})
 """The statuses after which another worker may give an answer."""
 
@@ -33,6 +36,9 @@ class Source(Protocol):
 
     async def ask_each(self, ask: Ask) -> list[Answer]:
         """The answer of each worker, in the order of `urls`."""
+
+    def changes(self, pipeline: str) -> AsyncIterator[tuple[str, str]]:
+        """Type and key of each change of the results, after one pair of empty texts for the connection."""
 
 
 class HttpSource:
@@ -75,6 +81,27 @@ class HttpSource:
         self._note(any(answer.url for answer in answers))
         return list(answers)
 
+    async def changes(self, pipeline: str) -> AsyncIterator[tuple[str, str]]:
+        """Type and key of each change, as in `Source`; ends when no worker reports changes, or its connection ends."""
+        path, timeout = Ask(("pipelines", pipeline, "events")).path, aiohttp.ClientTimeout(sock_read=_QUIET_SECONDS)
+        connected = False
+        for step in range(len(self.urls)):
+            url = URL(self.urls[(self._first + step) % len(self.urls)] + path, encoded=True)
+            try:
+                async with self._connections().get(url, timeout=timeout) as response:
+                    if response.status != 200:
+                        continue
+                    connected = True
+                    yield "", ""
+                    lines = EventLines()
+                    async for part in response.content.iter_any():
+                        for change in lines.read(part):
+                            yield change
+            except (aiohttp.ClientError, OSError, TimeoutError):
+                pass
+            if connected:  # the caller must know that changes may have been missed
+                return
+
     async def close(self) -> None:
         """Close all connections."""
         if self._session is not None:
@@ -86,14 +113,17 @@ class HttpSource:
         elif self.silent_since is None:
             self.silent_since = time.time()
 
-    async def _ask_one(self, url: str, ask: Ask) -> Answer:
+    def _connections(self) -> aiohttp.ClientSession:
         if self._session is None:
             timeout = aiohttp.ClientTimeout(total=_SECONDS, connect=2.0)
             self._session = aiohttp.ClientSession(headers=self._headers, timeout=timeout)
+        return self._session
+
+    async def _ask_one(self, url: str, ask: Ask) -> Answer:
         options: dict[str, Any] = {"headers": ask.headers} | ({} if ask.body is None else {"json": ask.body})
         method = "GET" if ask.body is None else "POST"
         try:
-            async with self._session.request(method, URL(url + ask.path, encoded=True), **options) as response:
+            async with self._connections().request(method, URL(url + ask.path, encoded=True), **options) as response:
                 body = await response.content.read(_MOST_BYTES + 1)
                 while len(body) <= _MOST_BYTES and (part := await response.content.read(_MOST_BYTES)):
                     body += part
@@ -107,3 +137,37 @@ class HttpSource:
         except ValueError:
             return unanswered(f"{url}: got something else, expected the query API of a worker")
         return Answer(status, value, url)
+
+
+class EventLines:
+    r"""Reads type and key of server-sent events from parts of a stream.
+
+    Example:
+        >>> lines = EventLines()
+        >>> [*lines.read(b'event: matches\ndata: {"key":"a","val')], [*lines.read(b'ue":7}\n\nid: matches:1\n\n')]
+        ([], [('matches', 'a')])
+    """
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+
+    def read(self, part: bytes) -> Iterator[tuple[str, str]]:
+        """The events that end in a part; the key is "" if it is missing or too long."""
+        searched = max(0, len(self._rest) - 1)
+        self._rest += part
+        start = 0
+        while (end := self._rest.find(b"\n\n", max(start, searched))) >= 0:
+            kind, _, data = bytes(self._rest[start : min(end, start + _MOST_KEY)]).partition(b"\ndata: ")
+            start = end + 2
+            if kind.startswith(b"event: "):
+                yield kind[7:].decode("utf-8", "replace"), _key(data.decode("utf-8", "replace"))
+        del self._rest[:start]
+
+
+def _key(data: str) -> str:
+    """The key at the beginning of the JSON of an event."""
+    try:
+        key, _ = json.JSONDecoder().raw_decode(data, len('{"key":'))
+    except ValueError:
+        return ""
+    return key if isinstance(key, str) else ""

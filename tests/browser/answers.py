@@ -1,7 +1,8 @@
 """Answers of the query API for pages, each compared with docs/openapi.yaml."""
 
+import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from stream_lsh.web.asks import Answer, Ask, unanswered
@@ -33,6 +34,7 @@ def service(name: str = "4f1c2d3e5a6b7c8d", state: str = "ready", **changes: Any
             "types": [*types, "dead-letters", "matches", "members"],
             "partitions": 4,
             "owned": {"documents": [0, 1], "buckets": [0, 1], "ledger": [0]},
+            "lag": {"documents": [0, 12], "buckets": [0, 0], "ledger": [0]},
             "missing": {},
         }
         for pipeline, kind, types in (
@@ -57,6 +59,8 @@ class FixedSource:
         self.urls = [f"http://127.0.0.1:{6067 + number}/v1" for number in range(len(self.workers))]
         self.silent_since: float | None = None
         self.asked: list[Ask] = []
+        self.changed: list[tuple[str, str]] = []
+        self.reports_changes = True
 
     async def ask(self, ask: Ask) -> Answer:
         self.asked.append(ask)
@@ -68,6 +72,15 @@ class FixedSource:
             return problem(ask, "unknown-id", 404, "the pipeline has no such id")
         status, value = self.answers[ask.path]
         return answer(ask, value, status)
+
+    async def changes(self, pipeline: str) -> AsyncIterator[tuple[str, str]]:
+        """The pairs that a test appends to `changed`."""
+        if self.reports_changes:
+            yield "", ""
+        while self.reports_changes:
+            while self.changed:
+                yield self.changed.pop(0)
+            await asyncio.sleep(0.02)
 
     async def ask_each(self, ask: Ask) -> list[Answer]:
         if self.silent_since is not None:

@@ -45,4 +45,6 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
         ask(pipeline, query),
         section="clusters",
         refresh_s=2,
+        changes=("clusters",),
+        changed_key=found["cluster"],
     )

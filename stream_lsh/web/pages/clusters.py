@@ -43,6 +43,7 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
         ask(pipeline, query),
         section="clusters",
         refresh_s=2,
+        changes=("clusters",),
     )
 
 

@@ -59,6 +59,7 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
         ask(pipeline, query),
         section="dead-letters",
         refresh_s=2,
+        changes=("dead-letters",),
     )
 
 

@@ -35,6 +35,7 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
         },
         ask(pipeline, query),
         refresh_s=2,
+        changes=("matches", "members"),
     )
 
 

@@ -40,6 +40,7 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
         ask(pipeline, query),
         section="entities",
         refresh_s=2,
+        changes=("entities",),
     )
 
 

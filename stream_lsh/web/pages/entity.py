@@ -45,6 +45,8 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
         ask(pipeline, query),
         section="entities",
         refresh_s=2,
+        changes=("entities",),
+        changed_key=id,
     )
 
 

@@ -45,6 +45,7 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
         ask(pipeline, query),
         section="mirrors",
         refresh_s=2,
+        changes=("mirror-sites",),
     )
 
 

@@ -40,14 +40,18 @@ class Pipeline(NamedTuple):
     name: str
     kind: str
     partitions: int
-    missing: Sequence[tuple[str, str]]
+    missing_partitions: Mapping[str, Sequence[int]]
+
+    @property
+    def missing(self) -> list[tuple[str, str]]:
+        """The same as text."""
+        return [(table, numbers([*partitions])) for table, partitions in self.missing_partitions.items()]
 
 
 def overview(urls: Sequence[str], answers: Sequence[Answer]) -> Page:
     """The page of the answers of all workers to `ASK`, in the order of their URLs."""
-    workers = [_worker(url, answer) for url, answer in zip(urls, answers, strict=True)]
-    pipelines = _pipelines(answers)
-    problems = [*_problems(workers, pipelines)]
+    workers, pipelines = workers_of(urls, answers), pipelines_of(answers)
+    problems = [*problems_of(workers, pipelines)]
     well = f"{counted(len(workers), 'worker')}, {counted(len(pipelines), 'pipeline')}, every partition has an owner"
     return Page(
         "overview",
@@ -59,6 +63,11 @@ def overview(urls: Sequence[str], answers: Sequence[Answer]) -> Page:
     )
 
 
+def workers_of(urls: Sequence[str], answers: Sequence[Answer]) -> list[Worker]:
+    """The rows of the workers."""
+    return [_worker(url, answer) for url, answer in zip(urls, answers, strict=True)]
+
+
 def _worker(url: str, answer: Answer) -> Worker:
     if not answer.ok:
         return Worker(url, "does not answer", False, str(answer.value.get("detail", "")), {})
@@ -66,23 +75,16 @@ def _worker(url: str, answer: Answer) -> Worker:
     return Worker(url, _STATES.get(state, state), state == "ready", "", answer.value)
 
 
-def _pipelines(answers: Iterable[Answer]) -> list[Pipeline]:
+def pipelines_of(answers: Iterable[Answer]) -> list[Pipeline]:
     """The pipelines as a ready worker describes them, or any worker if none is ready."""
     values = sorted((one.value for one in answers if one.ok), key=lambda value: value["state"] != "ready")
     if not values:
         return []
-    return [
-        Pipeline(
-            one["name"],
-            one["kind"],
-            one["partitions"],
-            [(table, numbers(partitions)) for table, partitions in one["missing"].items()],
-        )
-        for one in values[0]["pipelines"]
-    ]
+    return [Pipeline(one["name"], one["kind"], one["partitions"], one["missing"]) for one in values[0]["pipelines"]]
 
 
-def _problems(workers: Sequence[Worker], pipelines: Sequence[Pipeline]) -> Iterator[str]:
+def problems_of(workers: Sequence[Worker], pipelines: Sequence[Pipeline]) -> Iterator[str]:
+    """The problems, in a sentence each."""
     silent = [worker for worker in workers if not worker.value]
     if len(silent) == len(workers):
         yield "No worker answers"

@@ -19,6 +19,8 @@ class Page:
         status: of HTTP.
         section: the entry of the navigation that the page belongs to.
         refresh_s: the interval at which a script requests the contents again; 0 for never.
+        changes: types of results; while the workers report their changes, the contents are requested after those only.
+        changed_key: only changes with this key count; "" for all.
     """
 
     template: str
@@ -28,6 +30,8 @@ class Page:
     status: int = 200
     section: str = ""
     refresh_s: int = 0
+    changes: tuple[str, ...] = ()
+    changed_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

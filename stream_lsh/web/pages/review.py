@@ -85,6 +85,7 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer, *deta
         ask(pipeline, query),
         section="review",
         refresh_s=0 if pair else 2,
+        changes=("reviews",),
     )
 
 

@@ -9,6 +9,7 @@
   const standing = document.getElementById("standing");
   const news = document.getElementById("news");
   const pause = document.getElementById("pause");
+  const changed = document.getElementById("changed");
   const clock = new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "medium" });
   const time = new Intl.DateTimeFormat([], { timeStyle: "medium" });
 
@@ -44,37 +45,94 @@
 
   const show = (next) => {
     localise(next);
-    const morph = (from, to, style) => window.Idiomorph.morph(from, to, {
-      morphStyle: style,
+    const morph = (from, to) => window.Idiomorph.morph(from, to, {
+      morphStyle: "outerHTML",
       ignoreActiveValue: true,
       callbacks: { beforeAttributeUpdated: (name) => name !== "open" },
     });
     const other = next.getElementById("contents");
     if (other === null) return;
-    morph(contents, other, "innerHTML");
-    contents.dataset.refresh = other.dataset.refresh;
+    morph(contents, other);
     document.title = next.title;
     const head = next.getElementById("standing");
-    if (head !== null) morph(standing, head, "outerHTML");
+    if (head !== null) morph(standing, head);
     if (lostAt !== null) announce("Connected again");
     lostAt = null;
   };
 
+  // While the workers report changes (`live`), only changes are a reason to request the contents, and every 30 seconds.
   let paused = false;
-  const refresh = async () => {
-    if (paused || document.hidden || isReading()) return;
+  let live = false;
+  let waiting = 0;
+  let requestedAt = performance.now();
+  let announcedAt = -Infinity;
+  const showWaiting = () => {
+    changed.hidden = waiting === 0 || !(paused || isReading());
+    if (changed.hidden) return;
+    changed.textContent = waiting === 1 ? "1 change – show" : `${waiting} changes – show`;
+    if (performance.now() - announcedAt > 30000) {
+      announcedAt = performance.now();
+      announce(changed.textContent);
+    }
+  };
+  const isDue = () => {
+    const age = performance.now() - requestedAt;
+    const interval = 1000 * Number(contents.dataset.refresh);
+    if (interval === 0) return false;
+    return live ? age >= 30000 || (waiting > 0 && age >= 1000) : age >= interval;
+  };
+  const refresh = async (now) => {
+    const holds = () => document.hidden || (!now && (paused || isReading()));
+    showWaiting();
+    if (holds()) return;
+    requestedAt = performance.now();
+    const before = waiting;
     try {
       const answer = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "error" });
       const html = await answer.text();
-      if (!paused && !isReading()) show(parsed(html));
+      if (!holds()) {
+        show(parsed(html));
+        waiting -= before;
+        standing.classList.toggle("live", live);
+        showWaiting();
+      }
     } catch {
       lost();
     }
   };
 
-  const schedule = () => {
-    const seconds = Number(contents.dataset.refresh);
-    if (seconds > 0) setTimeout(() => refresh().finally(schedule), 1000 * seconds);
+  let busy = false;
+  const step = () => {
+    if (busy || !isDue()) return;
+    busy = true;
+    refresh(false).finally(() => { busy = false; });
+  };
+
+  const count = (message) => {
+    const key = contents.dataset.changedKey;
+    for (const type of contents.dataset.types.split(" ")) {
+      const found = Object.hasOwn(message, type) ? message[type] : null;
+      if (found !== null && (!key || found.keys === null || found.keys.includes(key))) waiting += key ? 1 : found.count;
+    }
+    step();
+  };
+  const setLive = (is) => {
+    if (is && !live) waiting += 1; // something may have changed before the connection
+    live = is;
+    standing.classList.toggle("live", live);
+  };
+  let stream = null;
+  // Browsers allow six connections to a host, so hidden pages have none.
+  const listen = () => {
+    if (stream !== null) stream.close();
+    stream = null;
+    setLive(false);
+    if (document.hidden || !contents.dataset.stream) return;
+    stream = new EventSource(contents.dataset.stream);
+    stream.addEventListener("connected", () => setLive(true));
+    stream.addEventListener("lost", () => setLive(false));
+    stream.addEventListener("changed", (event) => count(JSON.parse(event.data)));
+    stream.onerror = () => setLive(false);
   };
 
   const menu = document.querySelector("details.menu");
@@ -106,7 +164,14 @@
       pause.setAttribute("aria-pressed", String(paused));
       announce(paused ? "Paused" : "Continued");
     });
-    schedule();
+    changed.addEventListener("click", () => {
+      document.activeElement.blur();
+      refresh(true);
+    });
+    document.addEventListener("visibilitychange", listen);
+    window.addEventListener("pagehide", () => { if (stream !== null) stream.close(); });
+    listen();
+    setInterval(step, 250);
   }
   document.documentElement.dataset.ready = "";
 })();

@@ -8,7 +8,7 @@ from stream_lsh.config.topics import TABLES
 from stream_lsh.worker.query.event_stream import topics_of
 from stream_lsh.worker.query.resources import Resource
 from stream_lsh.worker.query.server import Answer, Handler, Request
-from stream_lsh.worker.query.standing import missing, states_of
+from stream_lsh.worker.query.standing import Standing, missing, states_of
 from stream_lsh.worker.state import PipelineState
 
 
@@ -30,17 +30,20 @@ class Service(Resource):
                 "state": state,
                 "generation": standing.generation >> 32,
                 "complete": state == "ready" and not any(absent.values()),
-                "pipelines": [_described(pipeline, absent[name]) for name, pipeline in pipelines.items()],
+                "pipelines": [_described(standing, pipeline, absent[name]) for name, pipeline in pipelines.items()],
             }
         )
 
 
-def _described(state: PipelineState, absent: Mapping[str, Any]) -> dict[str, Any]:
+def _described(standing: Standing, state: PipelineState, absent: Mapping[str, Any]) -> dict[str, Any]:
+    owned = {table: states_of(state, table).partitions() for table in TABLES}
+    known = owned if standing.state == "ready" else {}
     return {
         "name": state.config.name,
         "kind": state.config.kind.name,
         "types": [*topics_of(state)],
         "partitions": state.partitions,
-        "owned": {table: states_of(state, table).partitions() for table in TABLES},
+        "owned": owned,
+        "lag": {table: [standing.lag(state, table, one) for one in partitions] for table, partitions in known.items()},
         "missing": absent,
     }

@@ -241,5 +241,15 @@ CASES = [
     Case("overview", "/", lambda: FixedSource({}), ("All well: 1 worker, 2 pipelines",)),
     Case("overview-troubled", "/", _one_recovers, ("1 of 3 workers does not answer", "documents 2-3")),
     Case("overview-silent", "/", silent, ("No worker answers", "no answer since")),
+    Case(
+        "health",
+        "/health",
+        lambda: FixedSource({}),
+        ("every partition has an owner", "4f1c2d3e5a6b7c8d 12 messages wait", "24", "another worker"),
+    ),
+    Case(
+        "health-troubled", "/health", _one_recovers, ("1 of 3 workers does not answer", "no worker answers", "unknown")
+    ),
+    Case("health-silent", "/health", silent, ("No worker answers", "no answer since")),
     Case("no-such-page", "/nowhere", lambda: FixedSource({}), ("There is no such page",), 404),
 ]

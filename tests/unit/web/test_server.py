@@ -146,6 +146,24 @@ def test_a_session_ends_and_cannot_be_prolonged(monkeypatch: pytest.MonkeyPatch)
 
 
 @in_loop
+async def test_changes_are_a_stream_for_readers_that_ends_with_the_server() -> None:
+    port = free_port()
+    server, url = PageServer(FixedSource({}), ("127.0.0.1", port)), f"http://127.0.0.1:{port}"
+    await server.start()
+    async with aiohttp.ClientSession() as session:
+        assert await status(session, f"{url}/p/nowhere/changes") == 404
+        response = await session.get(f"{url}/p/news/changes")
+        assert {name: response.headers.get(name) for name in HEADERS} == dict(HEADERS)
+        assert response.content_type == "text/event-stream"
+        while await response.content.readline() != b"event: connected\n":
+            pass
+        await server.stop()
+        assert b"event" not in await response.content.read()
+    async with served(tokens=(TOKEN,)) as (session, url):
+        assert await status(session, f"{url}/p/news/changes") == 401
+
+
+@in_loop
 async def test_a_larger_form_is_refused_and_a_failure_is_a_page(caplog: pytest.LogCaptureFixture) -> None:
     class Failing(FixedSource):
         async def ask_each(self, ask: Any) -> Any:
