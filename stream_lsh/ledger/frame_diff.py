@@ -27,6 +27,10 @@ from stream_lsh.retention import Horizon
 
 _EVENTS = ("merged", "split", "joined", "left", "changed")
 """A cluster publishes one event for each frame: the first of these that happened."""
+_Happened = tuple[str, tuple[str, ...], str | None]
+_CREATED: _Happened = ("created", (), None)
+_JOINED: _Happened = ("joined", (), None)
+_ONLY_JOINED = {"joined"}
 
 
 class NodeDiff(NamedTuple):
@@ -189,8 +193,12 @@ def cluster_changes(frame: Frame, live: dict[str, Cluster]) -> Sequence[ClusterC
         if now is not None and now is not UNSEEN:
             if now != before:
                 size, members, representative, first_ms, last_ms, summary = now
-                happened = ("created", (), None) if before is None and not rooted else _happened(id, frame, live)
-                event, merged_from, split_from = happened
+                if not rooted and before is None:
+                    event, merged_from, split_from = _CREATED
+                elif not rooted and before is not UNSEEN and frame.events[id] == _ONLY_JOINED:
+                    event, merged_from, split_from = _JOINED
+                else:
+                    event, merged_from, split_from = _happened(id, frame, live)
                 rest = (first_ms, last_ms, None, summary)
                 changes.append((id, event, size, members, representative, merged_from, split_from, *rest))
         elif frame.was_published(id):
@@ -200,7 +208,7 @@ def cluster_changes(frame: Frame, live: dict[str, Cluster]) -> Sequence[ClusterC
     return Table(ClusterChange, [*zip(*changes, strict=True)]) if changes else []
 
 
-def _happened(id: str, frame: Frame, live: dict[str, Cluster]) -> tuple[str, tuple[str, ...], str | None]:
+def _happened(id: str, frame: Frame, live: dict[str, Cluster]) -> _Happened:
     """The event of a cluster, and the published clusters that were merged into it or that it was split from."""
     if not frame.was_published(id):
         split_from = frame.split_from.get(id)

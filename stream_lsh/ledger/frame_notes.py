@@ -6,7 +6,7 @@ A frame therefore publishes a value once, even after several changes, and nothin
 from typing import NamedTuple, Protocol
 
 from stream_lsh.ledger.changes import ClosedState, EntitySummary, NewestState, PairState, StorySummary
-from stream_lsh.ledger.clusters.ids import NEWEST_LISTED, Cluster
+from stream_lsh.ledger.clusters.ids import Cluster
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.graph.graph import Graph
 from stream_lsh.ledger.graph.nodes import Nodes
@@ -148,7 +148,7 @@ class Frame:
         nodes = self.graph.nodes
         ids, times = nodes.ids, nodes.times
         oldest, newest = cluster[0], cluster[-1]
-        members = tuple(map(ids.__getitem__, cluster[: -NEWEST_LISTED - 1 : -1]))
+        members = cluster.newest(ids)
         describer = self._describer
         if describer is None:
             return len(cluster), members, ids[oldest], times[oldest], times[newest], None

@@ -8,6 +8,7 @@
 So ids are a function of the order of edges, which every replay repeats.
 """
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from stream_lsh.ledger.changes import ClosedState, ClusterState
@@ -15,6 +16,10 @@ from stream_lsh.retention import ExpiryQueue, Horizon
 
 NEWEST_LISTED = 100
 """The most members that a cluster event lists."""
+
+
+_LISTED_FROM = 16
+"""The ids of the newest members are kept for clusters from this size on: smaller ones are not worth the memory."""
 
 
 class HeldIds(Protocol):
@@ -30,22 +35,39 @@ class HeldIds(Protocol):
 class Cluster(list[int]):
     """A component with an id: the slots of its members, in ascending order of event time, then id.
 
-    `kept` is the state of the describer for this cluster.
+    `kept` is the state of the describer for this cluster.  `listed` are the ids of its newest members, newest first, as
+    of `listed_size` members; None after any change but newer members.
     """
 
-    __slots__ = ("created", "id", "kept")
+    __slots__ = ("created", "id", "kept", "listed", "listed_size")
 
     def __init__(self, id: str, created: int, members: list[int]) -> None:
         super().__init__(members)
         self.id = id
         self.created = created
         self.kept: HeldIds | None = None
+        self.listed: tuple[str, ...] | None = None
+        self.listed_size = 0
+
+    def newest(self, ids: Sequence[str]) -> tuple[str, ...]:
+        """The ids of the newest members, newest first, at most `NEWEST_LISTED`; `ids` are those of all slots.
+
+        Cost: O(members that are new since the last call) and a copy, unless other members have changed.
+        """
+        joined = len(self) - self.listed_size if self.listed is not None else NEWEST_LISTED
+        newest = tuple(map(ids.__getitem__, self[: -min(joined, NEWEST_LISTED) - 1 : -1]))
+        if self.listed is not None and joined < NEWEST_LISTED:
+            newest += self.listed[: NEWEST_LISTED - joined]
+        if len(self) >= _LISTED_FROM:
+            self.listed, self.listed_size = newest, len(self)
+        return newest
 
     def become(self, members: list[int]) -> None:
         """Replace the members, given in order."""
         if members is not self:
             self[:] = members
             self.kept = None
+        self.listed = None
 
     def state(self) -> ClusterState:
         """The cluster as a row of the changelog; its members are in the rows of the nodes."""

@@ -137,12 +137,15 @@ class Nodes:
 
     def put_in(self, cluster: Cluster, slot: int) -> None:
         """Insert a member in order; most are the newest."""
+        if cluster and self.times[slot] <= self.times[cluster[-1]]:
+            cluster.listed = None
         self.insert(cluster, slot)
         if cluster.kept is not None:
             cluster.kept.put_in(slot)
 
     def take_out(self, cluster: Cluster, slot: int) -> None:
         """Remove a member, before its version changes."""
+        cluster.listed = None
         self.delete(cluster, slot)
         if cluster.kept is not None:
             cluster.kept.take_out(slot)
