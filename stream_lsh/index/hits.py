@@ -20,6 +20,7 @@ NUMBER_MASK = np.uint64((1 << NUMBER_BITS) - 1)
 ROW_SHIFT = np.uint64(NUMBER_BITS + 1)
 _ONE = np.uint64(1)
 _BANDS_MASK = np.int64((1 << 31) - 1)
+_LATER = np.int64(1 << 31)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,11 +128,20 @@ def merge_equal_refs(counted: Counted, old: U64) -> tuple[Counted, U64]:
     return merged, old[keep]
 
 
-def rank(counted: Counted, refs: U64, old: U64, cap_candidates: int, capped_buckets: Sequence[int]) -> tuple[Hits, I64]:
+def rank(
+    counted: Counted,
+    refs: U64,
+    old: U64,
+    cap_candidates: int,
+    capped_buckets: Sequence[int],
+    *,
+    nearest: Bools | None = None,
+) -> tuple[Hits, I64]:
     """Candidates in their final order, at most `cap_candidates` per new document (0 = all); and those that were cut.
 
     Identical content is never cut: a cluster of copies must not fall apart because its members also resemble others.
-    Their number is bounded by the cap of the digest bucket.
+    Their number is bounded by the cap of the digest bucket.  Nor are the nearest candidates of the buckets, of which a
+    document has one per bucket.
 
     Args:
         counted: candidates by row, newest first.
@@ -139,20 +149,26 @@ def rank(counted: Counted, refs: U64, old: U64, cap_candidates: int, capped_buck
         old: uint64[candidates], the refs of the old documents.
         cap_candidates: per new document.
         capped_buckets: passed through.
+        nearest: bool[candidates], which ones are the nearest of a bucket; None: none are known.
 
     Returns:
         the hits, and int64[m], the rows of `counted` that the cap dropped.
     """
     rows = counted.rows.astype(np.int64)
     place = rows << np.int64(32) | (_BANDS_MASK - counted.bands)
-    place[~counted.identical] |= np.int64(1 << 31)
+    place[~counted.identical] |= _LATER
     order = np.argsort(place, kind="stable")
     cut = np.empty(0, np.int64)
     if cap_candidates and len(order) > cap_candidates:
-        standing = np.arange(len(order)) - np.searchsorted(
-            rows, rows
-        )  # the order within a row does not move its bounds
-        keep = (standing < cap_candidates) | counted.identical[order]
-        cut, order = order[~keep], order[keep]
+        first, priority = counted.identical, order
+        if nearest is not None:
+            first = first | nearest
+            place[nearest] &= ~_LATER
+            priority = np.argsort(place, kind="stable")
+        # The order within a row does not move its bounds.
+        standing = np.arange(len(order)) - np.searchsorted(rows, rows)
+        is_cut = np.zeros(len(order), np.bool_)
+        is_cut[priority] = (standing >= cap_candidates) & ~first[priority]
+        cut, order = is_cut.nonzero()[0], order[~is_cut[order]]
     hits = Hits(refs[rows[order]], old[order], counted.bands[order], counted.identical[order], capped_buckets, len(cut))
     return hits, cut

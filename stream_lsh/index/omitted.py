@@ -62,6 +62,11 @@ class OmittedCounter:
         self.pairs = 0
         self.is_exact = True
 
+    @property
+    def is_none(self) -> bool:
+        """Whether certainly no pair was omitted."""
+        return self.is_exact and not self.pairs
+
     def earn(self, visited: int) -> None:
         """Add credit for the postings that probes have read."""
         self._credit = min(self._most, self._credit + visited // _EARNS)

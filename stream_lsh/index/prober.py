@@ -45,7 +45,8 @@ class Prober:
 
     Args:
         cap_postings: the most postings of its bucket that a probe follows; 0: all.
-        cap_candidates: the most candidates of a document, besides those of identical content; 0: all.
+        cap_candidates: the most candidates of a document, besides those of identical content and the nearest ones; 0:
+            all.
         free_candidates: candidates that are returned before the caps apply.
         credit: postings that may be read at the beginning to count omitted candidates.
         draws: the most omitted candidates drawn for each document.
@@ -121,6 +122,9 @@ class Prober:
                 yield hits
                 continue
             hits, cut = rank(counted, inserted.refs, old, self._cap_candidates, walk.capped)
+            if len(cut):
+                nearest = self._nearest(inserted, counted, old, np.unique(counted.rows[cut]).astype(np.int64))
+                hits, cut = rank(counted, inserted.refs, old, self._cap_candidates, walk.capped, nearest=nearest)
             if walk.capped or len(cut):
                 self.omitted.earn(walk.visited)
                 yield replace(hits, capped_candidates=self._count(inserted, walk, counted, old, cut))
@@ -141,6 +145,24 @@ class Prober:
             if self._at_once < _MOST_ROWS and sum(map(len, walk.keys)) < MOST_KEYS // 4:
                 self._at_once *= 2
             return walk, rows
+
+    def _nearest(self, inserted: Inserted, counted: Counted, old: U64, rows: I64) -> Bools:
+        """Which candidates of some documents are the nearest older ones of a bucket.
+
+        They connect the documents of a bucket that all match each other, whatever the other candidates are.
+
+        Args:
+            inserted: all documents.
+            counted: their candidates.
+            old: uint64[m], the refs of these.
+            rows: int64[k], the documents in question.
+        """
+        walk = Walk(inserted.segments, _of_rows(inserted, rows), 1)
+        self.visited += walk.visited
+        near, near_old = _counted(inserted, walk)
+        nearest = np.ones(len(old), np.bool_)
+        nearest[_absent(counted.rows.astype(np.int64), old, near.rows.astype(np.int64), near_old)] = False
+        return nearest
 
     def _count(self, inserted: Inserted, walk: Walk, counted: Counted, old: U64, cut: I64) -> int:
         """Count the candidates that the caps omitted, document by document; returns their number.

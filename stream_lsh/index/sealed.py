@@ -151,6 +151,13 @@ class Sealed(Documents):
             yield document(row)
             row += 1
 
+    def live_run(self, bucket: int) -> list[int]:
+        """The ordinals of all live postings of a bucket, newest first."""
+        first = self.first_row(bucket)
+        documents = self.docs[first : self._end(bucket) if first else 0]
+        live: list[int] = documents[documents != DEAD].tolist()
+        return live
+
     def window(self, rows: I64, buckets: U64, width: int) -> U32:
         """The ordinals of the live postings of each bucket starting at a row, then DEAD: uint32[n, width]."""
         at = rows[:, None] + np.arange(width)

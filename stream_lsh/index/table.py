@@ -3,7 +3,7 @@
 A document version is a ref (u64), its bands are buckets (u64); a posting is one (bucket, ref).  `bucket & 1` is 1
 for the digest band, whose buckets hold documents of identical content.  This module maintains the order and liveness of
 postings; `segment` stores them, `sealed` stores those of closed segments, `walk` follows them, `hits` ranks the found
-pairs.
+pairs, and `healing` finds those that a removal brings within the caps.
 
 Invariants:
     A (bucket, ref) is in the table at most once.
@@ -29,13 +29,14 @@ from stream_lsh.arrays import I64, U64
 from stream_lsh.errors import DamagedBytes
 from stream_lsh.index.batch import Batch, checked, in_chain_order, maybe_known
 from stream_lsh.index.capacity import MAX_CAPACITY, further_capacity
+from stream_lsh.index.healing import Caps, healed
 from stream_lsh.index.hits import Hits, concatenated, no_hits
 from stream_lsh.index.incremental_snapshot import TableCopy
 from stream_lsh.index.prober import Inserted, Prober
 from stream_lsh.index.sealed import SLICE, Sealed
 from stream_lsh.index.sealing import Sealing, to_seal
 from stream_lsh.index.segment import FOREVER_MS, Places, Segment
-from stream_lsh.index.walk import Probe, bucket_numbers, find, new_neighbours, refs_of
+from stream_lsh.index.walk import Probe, find
 from stream_lsh.model import NO_REF
 
 
@@ -45,7 +46,8 @@ class BandTable:
     Args:
         cap_postings: the most postings of its bucket that a probe follows, newest first; 0 = all.  With a cap, a step
             costs the same at any bucket size.
-        cap_candidates: the most candidates of a new document, besides those of identical content; 0 = all.
+        cap_candidates: the most candidates of a new document, besides those of identical content and the nearest one in
+            each of its buckets; 0 = all.
         segment_span_ms: stretch of event time per segment, the granularity of `expire`; None = one unlimited stretch.
         first_capacity: postings of the first segment of a stretch.
         most_documents: the most documents of a segment, the granularity of `expire` by floors; 0 = as many as fit.
@@ -62,8 +64,9 @@ class BandTable:
     """
 
     __slots__ = (
-        "_cap_postings",
+        "_caps",
         "_first_capacity",
+        "_has_probed_all",
         "_in_parts",
         "_marks",
         "_most_documents",
@@ -84,7 +87,7 @@ class BandTable:
         most_documents: int = 0,
         **counting: int,
     ) -> None:
-        self._cap_postings = cap_postings
+        self._caps = Caps(cap_postings, cap_candidates)
         self.prober = Prober(cap_postings, cap_candidates, **counting)
         self._span_ms, self._first_capacity, self._most_documents = segment_span_ms, first_capacity, most_documents
         self._segments: list[Segment | Sealed] = []
@@ -92,6 +95,7 @@ class BandTable:
         self._table_copy: TableCopy | None = None
         self._marks: U64 = np.zeros(1, dtype=np.uint64)  # per source partition: 1 + the highest inserted ref
         self._in_parts = False  # whether a ref may have several numbers, because its postings arrived in several calls
+        self._has_probed_all = True  # whether no postings were inserted without a probe
 
     def __len__(self) -> int:
         """Live postings."""
@@ -147,6 +151,7 @@ class BandTable:
 
     def insert(self, refs: U64, times: I64, rows: I64, buckets: U64) -> None:
         """Insert postings without probing, for recovery from a changelog.  Arguments as for `insert_and_probe`."""
+        self._has_probed_all = False
         for piece in checked(refs, times, rows, buckets).pieces():
             self._enter(piece)
 
@@ -176,11 +181,7 @@ class BandTable:
         return self.prober.candidates_of_query(queries, counted=counted)
 
     def retire(self, refs: U64, rows: I64, buckets: U64) -> Hits:
-        """Remove postings; returns the pairs of copies that became neighbours.
-
-        In a digest bucket each posting was paired with the k = `cap_postings` before it, which connects all copies.
-        Removing one brings pairs that were k + 1 apart within k: these are returned, so that the chain of copies never
-        breaks.
+        """Remove postings; returns the pairs of remaining documents that come within the caps: see `healing`.
 
         Args:
             refs: uint64[n], the versions that are replaced or deleted.
@@ -188,18 +189,25 @@ class BandTable:
             buckets: uint64[m]; postings that are not in the table are ignored.
 
         Guarantees:
-            Any two live postings of a digest bucket within k of each other have been returned as a pair, by this or
-            an earlier call, if no more than `cap_postings` separate them.
+            Two live documents of a bucket without another live one between them have been returned as a pair, by this
+            or an earlier call.  Copies within `cap_postings` of each other, too; so have all documents, unless the cap
+            on candidates omitted the pair.  No pairs as long as the caps of this table have omitted none.
 
-        Cost: a round per newer posting in the deepest chain; this is not capped.
+        Cost: to find a posting, its bucket is read as far as to it; this is not capped.  See also `healed`.
         """
         parts = []
         for piece in checked(refs, None, rows, buckets).pieces():
-            gone = self._unlink(piece.refs[piece.rows], piece.buckets)
-            if self._cap_postings and gone:
-                parts.append(self._heal(gone))
-        self._segments[:-1] = [segment for segment in self._segments[:-1] if segment.live]
+            gone, numbers = self._unlink(piece)
+            if len(gone) and not self._has_returned_all:
+                parts.append(healed(self._segments, gone, numbers, self._caps, in_parts=self._in_parts))
+        self._drop_empty()
         return concatenated(parts)
+
+    def remove(self, refs: U64, rows: I64, buckets: U64) -> None:
+        """Remove postings without looking for pairs, for recovery from a changelog.  Arguments as for `retire`."""
+        for piece in checked(refs, None, rows, buckets).pieces():
+            self._unlink(piece)
+        self._drop_empty()
 
     def expire(self, horizon_ms: int, min_offsets: U64 | None = None) -> int:
         """Drop expired segments.
@@ -276,6 +284,7 @@ class BandTable:
         """A table of the parts that `state` returns, with the settings of the table."""
         table = cls(**settings)
         table._marks, table._in_parts, table._segments = np.array(marks, np.uint64), in_parts, list(segments)
+        table._has_probed_all = False
         return table
 
     @property
@@ -367,34 +376,24 @@ class BandTable:
             self._sealing = None
         return sealing is not None
 
-    def _unlink(self, refs: U64, buckets: U64) -> dict[int, list[int]]:
-        """Remove postings; returns the numbers of the removed documents, by digest bucket."""
-        gone: dict[int, list[int]] = {}
-        for number, places in find(self._segments, refs, buckets):
+    @property
+    def _has_returned_all(self) -> bool:
+        """Whether every pair of documents that share a bucket has certainly been returned."""
+        return self._has_probed_all and self.prober.omitted.is_none
+
+    def _drop_empty(self) -> None:
+        self._segments[:-1] = [segment for segment in self._segments[:-1] if segment.live]
+
+    def _unlink(self, piece: Batch) -> tuple[U64, I64]:
+        """Remove postings; returns the buckets of those that were there, and the numbers of their documents."""
+        gone, numbers = [piece.buckets[:0]], [piece.rows[:0]]
+        for number, places in find(self._segments, piece.refs[piece.rows], piece.buckets):
             segment = self._segments[number]
             at, first = np.unique(places.rows, return_index=True)
             posted, ordinals = segment.postings(at)
-            digests = (posted & np.uint64(1)).nonzero()[0]
-            for bucket, ordinal in zip(posted[digests].tolist(), ordinals[digests].tolist(), strict=True):
-                gone.setdefault(bucket, []).append(segment.base + ordinal)
+            gone.append(posted)
+            numbers.append(segment.base + ordinals)
             if self._sealing is not None and segment in self._sealing.segments:
                 self._sealing.gone.append((posted, segment.refs[ordinals]))
             segment.unlink(Places(places.asked[first], at, places.newer[first]))
-        return gone
-
-    def _heal(self, gone: Mapping[int, Iterable[int]]) -> Hits:
-        """The pairs of copies that became neighbours."""
-        pairs: list[tuple[int, int]] = []
-        for bucket, numbers in gone.items():
-            leaving = list(numbers)
-            alive = bucket_numbers(self._segments, bucket, min(leaving), self._cap_postings)
-            if len(alive) + len(leaving) > self._cap_postings + 1:  # otherwise all were within the window already
-                pairs += new_neighbours(alive, leaving, self._cap_postings)
-        if not pairs:
-            return no_hits()
-        numbered = np.array(sorted(set(pairs), reverse=True), dtype=np.int64)
-        new, old = refs_of(self._segments, numbered[:, 0]), refs_of(self._segments, numbered[:, 1])
-        if self._in_parts:  # then the same two refs can be paired under different numbers
-            _, first = np.unique(np.stack((new, old)), axis=1, return_index=True)
-            new, old = new[np.sort(first)], old[np.sort(first)]
-        return Hits(new, old, np.ones(len(new), dtype=np.uint32), np.ones(len(new), dtype=np.bool_))
+        return np.concatenate(gone), np.concatenate(numbers)

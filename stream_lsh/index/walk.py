@@ -260,26 +260,6 @@ def _together(parts: Sequence[tuple[I64, I64]]) -> tuple[I64, I64]:
     return np.concatenate([lanes for lanes, _ in parts]), np.concatenate([rows for _, rows in parts])
 
 
-def bucket_numbers(segments: Sequence[Segment | Sealed], bucket: int, oldest: int, further: int) -> list[int]:
-    """The numbers of a bucket's live postings, newest first: all above `oldest`, and `further` below it.
-
-    It runs in plain Python, posting by posting: for single buckets, a round of numpy would cost as much as twenty
-    steps.
-
-    Cost: some .3 us per posting newer than `oldest`; no cap, because finding neighbours requires counting all of them.
-    """
-    numbers: list[int] = []
-    for segment in reversed(segments):
-        for ordinal in segment.run(bucket, segment.first_row(bucket)):
-            number = segment.base + ordinal
-            numbers.append(number)
-            if number < oldest:
-                further -= 1
-                if further == 0:
-                    return numbers
-    return numbers
-
-
 def find(segments: Sequence[Segment | Sealed], refs: U64, buckets: U64) -> list[tuple[int, Places]]:
     """The positions of postings, by number of segment, newest first."""
     hits = []
@@ -305,42 +285,3 @@ def refs_of(segments: Sequence[Segment | Sealed], numbers: I64) -> U64:
         if len(at):
             refs[at] = segment.refs[numbers[at] - segment.base]
     return refs
-
-
-def new_neighbours(alive: Sequence[int], gone: Sequence[int], window: int) -> list[tuple[int, int]]:
-    """The pairs of a bucket that come within `window` of each other because postings between them were removed.
-
-    For a single removed posting these are exactly the pairs (i-th newer, j-th older) with i + j = window + 1.  For
-    several close ones, some pairs that were within the window before are returned again; none is missed.
-
-    Args:
-        alive: numbers of the remaining postings, newest first, as far as the window needs them.
-        gone: numbers of the removed postings.
-        window: k; each live posting has been paired with its k next older ones.
-
-    Returns:
-        (newer, older), sorted from newest to oldest.
-
-    Example:
-        >>> new_neighbours([9, 8, 6, 5, 4], [7], 2)
-        [(9, 6), (8, 5)]
-    """
-    gaps = sorted(_count_above(alive, number) for number in gone)
-    pairs: set[tuple[int, int]] = set()
-    for gap in set(gaps):
-        nearby = sum(1 for other in gaps if gap - window < other < gap + window)
-        for newer in range(max(0, gap - window), gap):
-            first = max(gap, newer + window - nearby + 1)
-            pairs.update((newer, older) for older in range(first, min(newer + window + 1, len(alive))))
-    return [(alive[newer], alive[older]) for newer, older in sorted(pairs)]
-
-
-def _count_above(descending: Sequence[int], number: int) -> int:
-    low, high = 0, len(descending)
-    while low < high:
-        middle = (low + high) // 2
-        if descending[middle] > number:
-            low = middle + 1
-        else:
-            high = middle
-    return low

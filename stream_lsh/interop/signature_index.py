@@ -114,7 +114,7 @@ class SignatureIndex:
             raise ConfigError(f"keys: got {missing[0]!r}, expected keys that are in the index")
         refs, _, rows, buckets = self._postings(np.array([self._rows.pop(key) for key in keys], np.int64))
         if keys:
-            self._table.retire(refs, rows, buckets)
+            self._table.remove(refs, rows, buckets)
 
     def query(self, signatures: SignatureBatch, threshold: float | None = None) -> list[list[Estimated]]:
         """For each signature the keys whose estimate reaches the threshold, most similar first, then by key.

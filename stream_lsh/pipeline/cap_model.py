@@ -64,8 +64,18 @@ class CapModel:
             return np.logical_or.reduce(shared, axis=1, out=kept)
         partitions = self.partition_of(own)
         for partition in np.unique(partitions):
-            bands = shared[:, partitions == partition].sum(axis=1)
+            here = shared[:, partitions == partition]
+            bands = here.sum(axis=1)
             at = np.flatnonzero(bands)[::-1]
             order = at[np.argsort(-bands[at], kind="stable")]  # most bands first, then the newest
-            kept[order[: -(-self.candidates // self.partitions)]] = True
+            # With further partitions, the nearest posting is mostly one that the monitor does not know.
+            nearest = _newest(here) if self.partitions == 1 else at[:0]
+            order = np.concatenate((nearest, order[~np.isin(order, nearest)]))
+            kept[order[: max(nearest.size, -(-self.candidates // self.partitions))]] = True
         return kept
+
+
+def _newest(shared: Bools) -> I64:
+    """The newest row of each bucket that has one: int64[k], each once."""
+    rows: I64 = np.unique(len(shared) - 1 - np.argmax(shared[::-1], axis=0)[shared.any(axis=0)])
+    return rows

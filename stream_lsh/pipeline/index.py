@@ -13,7 +13,7 @@ from stream_lsh.pipeline.batches import CANDIDATE, Candidates, Postings
 class Indexed(NamedTuple):
     """Candidates, and the omissions by caps: buckets that were not followed to their end, pairs that were cut.
 
-    `has_neighbours`: some candidates are copies that became neighbours by a retirement.
+    `has_neighbours`: some candidates came within the caps by a retirement.
     """
 
     candidates: Candidates | None

@@ -154,7 +154,7 @@ def index_probes_once(postings: Postings, table: Any) -> Indexed:
 
 
 def index_without_neighbours(postings: Postings, table: Any) -> Indexed:
-    """A copy that is retired gives no candidates."""
+    """A document that is retired gives no candidates."""
     come = postings.refs[~postings.retired]
     return _only(index(postings, table), lambda found: np.isin(found.new, come))
 

@@ -13,6 +13,8 @@ from unittest.mock import patch
 
 import numpy as np
 
+from stream_lsh.index.healing import healed
+from stream_lsh.index.hits import Hits
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.decisions import Decision, Decisions
 from stream_lsh.ledger.frame_diff import changes_of
@@ -246,6 +248,17 @@ def _take_the_last(relay: Relay, watermarks: Iterable[Watermarks | None]) -> lis
     return _take_all(relay, watermarks)[-1:]
 
 
+def _healed_copies(*arguments: Any, **more: Any) -> Hits:
+    """A removal brings copies only within the caps."""
+    hits = healed(*arguments, **more)
+    at = hits.identical
+    return Hits(hits.new[at], hits.old[at], hits.bands[at], hits.identical[at])
+
+
+def _none_is_nearest(_: Any, __: Any, counted: Any, *___: Any) -> Any:
+    return np.zeros(len(counted.rows), np.bool_)
+
+
 _TASKS, _INDEX = "tests.simulation.drivers.tasks.", "stream_lsh.pipeline.agents.index.index"
 _RECOVERY = "stream_lsh.pipeline.changelog.rewrite.BucketsRecovery."
 _LOG = "stream_lsh.pipeline.changelog.head.LogHead."
@@ -316,7 +329,9 @@ RULES: dict[str, list[Patch]] = {
     ],
     "a hop forwards each mark that settle needs": [("stream_lsh.pipeline.watermarks.Relay.take_all", _take_the_last)],
     "the zombie fence": [],
-    "neighbours of a retired digest posting": [(_INDEX, reordered.index_without_neighbours)],
+    "neighbours of a retired posting": [(_INDEX, reordered.index_without_neighbours)],
+    "neighbours that are not identical": [("stream_lsh.index.table.healed", _healed_copies)],
+    "the caps omit no nearest candidate": [("stream_lsh.index.prober.Prober._nearest", _none_is_nearest)],
     "a log is trimmed when every slice is in it": [(_TASKS + "sign", reordered.sign_trims_before_its_slices)],
     "a pass over buckets ends when every slice is in the log": [
         (_TASKS + "index", reordered.index_ends_passes_at_once)

@@ -7,8 +7,8 @@
     Acknowledge
 
 No barrier lies between the first two: replayed postings are inserted and probed again, and give the same candidates, or
-more.  A retirement is the exception: a replay does not find the posting any more, so it does not emit the copies that
-became neighbours.  Where a batch has such candidates, they are stored before its record:
+more.  A retirement is the exception: a replay does not find the posting any more, so it does not emit the pairs that
+the retirement brings within the caps.  Where a batch has such candidates, they are stored before its record:
 
     Send        the candidates
     BARRIER

@@ -233,7 +233,7 @@ class BucketsRecovery:
         if postings.retired.any():
             self._insert()
             gone, postings = postings.only(postings.retired), postings.only(~postings.retired)
-            self._table.retire(gone.refs, gone.rows, gone.buckets)
+            self._table.remove(gone.refs, gone.rows, gone.buckets)
         self._come.append(postings)
         self._waiting += postings.rows.size
         if self._waiting > _TOGETHER:

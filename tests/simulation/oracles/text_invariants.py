@@ -9,9 +9,11 @@ from stream_lsh.ledger.changes import StorySummary
 from stream_lsh.model import Document, First, Outlet
 from stream_lsh.pipeline.limits import Limits
 from stream_lsh.pipeline.local import LocalPipeline
+from tests.simulation.drivers.tables import order_in_buckets
 from tests.simulation.log.codec import decoded
 from tests.simulation.oracles.oracle import Version, components
 from tests.simulation.oracles.view import View
+from tests.simulation.pipelines.intake import documents_of
 
 
 def matches_are_true(view: View) -> Iterator[str]:
@@ -55,6 +57,27 @@ def members_are_true(view: View) -> Iterator[str]:
     alone = {id for id in live & cluster.keys() if list(together.values()).count(together[id]) == 1}
     for id in sorted(alone):
         yield f"{id} is a member of {cluster[id]} without a match or a past"
+
+
+def neighbours_are_compared(view: View) -> Iterator[str]:
+    """Under caps, two live documents that match are a pair if they are next to each other in a bucket.
+
+    Without a cap on candidates, so are all within the cap on postings.
+    """
+    truth, setup = view.truth, view.setup
+    window = 1 if setup.cap_candidates else setup.cap_postings
+    live = {version.ref: version for id, version in truth.live.items() if id not in truth.ambiguous}
+    everything = {ref for ref, _ in documents_of(view.run.broker, setup)} if window else set()
+    for worker in view.run.workers if window else ():
+        for partition, state in worker.partitions.items():
+            for bucket, refs in order_in_buckets(state.table, everything).items():
+                close = [pair for at, ref in enumerate(refs) for pair in product([ref], refs[at + 1 : at + 1 + window])]
+                for one, other in close:
+                    if not {one, other} <= live.keys() or not truth.match(live[one], live[other]):
+                        continue
+                    key = min(live[one].id, live[other].id), max(live[one].id, live[other].id)
+                    if key not in view.matches:
+                        yield f"{key} is not published, bucket {bucket} of partition {partition} holds {refs}"
 
 
 def stories_are_true(view: View) -> Iterator[str]:
@@ -176,6 +199,7 @@ def local_gives_the_same(view: View) -> Iterator[str]:
 CHECKS = (
     matches_are_true,
     members_are_true,
+    neighbours_are_compared,
     stories_are_true,
     sites_are_true,
     sites_wait_for_all_pages,

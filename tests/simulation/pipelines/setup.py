@@ -48,6 +48,7 @@ class Setup:
     lateness_ms: int
     max_documents: int = 0
     cap_postings: int = 0
+    cap_candidates: int = 0
     batch: int = 3
     together: int = 1
     limit: int = 256 * 1024
@@ -104,7 +105,7 @@ class Setup:
     def table_settings(self) -> dict[str, Any]:
         """The settings of an index partition: small, so that it overflows into further segments."""
         span_ms = None if self.keep_ms is None else max(1, self.keep_ms // 3)
-        caps = {"cap_postings": self.cap_postings, "cap_candidates": 0}
+        caps = {"cap_postings": self.cap_postings, "cap_candidates": self.cap_candidates}
         return {**caps, "segment_span_ms": span_ms, "first_capacity": 64}
 
     def new_table(self) -> BandTable:

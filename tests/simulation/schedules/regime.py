@@ -127,6 +127,9 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         setup, regime = _falling_behind(setup, regime)
     setup, regime = _without_retention(random.Random(f"{seed} no retention"), setup, regime)
     setup, regime = _of_family(seed, setup, regime, steady=aim < 0.12)
+    candidates = random.Random(f"{seed} candidates").choice((0, 0, 1, 2))
+    if setup.cap_postings and candidates:
+        setup, regime = replace(setup, cap_candidates=candidates), replace(regime, words=3)
     return rng, setup, regime
 
 

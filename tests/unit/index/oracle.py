@@ -62,10 +62,12 @@ class Oracle:
         answer = Answer()
         shared: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         uncapped: dict[int, set[int]] = defaultdict(set)
+        nearest: set[Pair] = set()
         for bucket, ref in asked:
             live = self.buckets[bucket]
             older = live[: live.index(ref)][::-1]
             uncapped[ref].update(older)
+            nearest.update((ref, old) for old in older[:1])
             if self.cap_postings and len(older) > self.cap_postings:
                 answer.capped_postings += 1
                 older = older[: self.cap_postings]
@@ -78,7 +80,10 @@ class Oracle:
             ]
             ranked.sort()
             full = [(old, -bands, not ordinary) for ordinary, bands, _, old in ranked]
-            kept = [c for i, c in enumerate(full) if not self.cap_candidates or i < self.cap_candidates or c[2]]
+            required = [c for c in full if c[2] or (ref, c[0]) in nearest]
+            others = [c for c in full if c not in required]
+            room = max(0, self.cap_candidates - len(required)) if self.cap_candidates else len(others)
+            kept = [c for c in full if c in required or c in others[:room]]
             answer.capped_candidates += len(uncapped[ref]) - len(kept)
             answer.candidates[ref] = kept
         return answer
@@ -98,12 +103,12 @@ class Oracle:
             self.until = None
         return dropped
 
-    def pairs_within(self, window: int, *, digest: bool) -> set[Pair]:
-        """(later, earlier) of all live postings of a bucket at most `window` apart."""
+    def pairs_within(self, window: int, *, digest: bool | None = None) -> set[Pair]:
+        """(later, earlier) of all live postings of a bucket at most `window` apart; of all buckets, or of one sort."""
         return {
             (refs[i], refs[j])
             for bucket, refs in self.buckets.items()
-            if bucket & 1 == digest
+            if digest is None or bucket & 1 == digest
             for i in range(len(refs))
             for j in range(max(0, i - window) if window else 0, i)
         }

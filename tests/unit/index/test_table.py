@@ -93,7 +93,7 @@ class History:
         postings = self.postings(in_order=self.below(2) == 0)
         self.table.insert(*columns(postings))
         self.oracle.insert(postings)
-        self.oracle.emitted |= self.oracle.pairs_within(self.k, digest=True)
+        self.oracle.emitted |= self.promised()
 
     def retire_documents(self) -> None:
         live = sorted({ref for found in self.oracle.buckets.values() for ref in found})
@@ -105,9 +105,11 @@ class History:
         self.oracle.retire(postings)
         returned = pairs_of(hits)
         assert len(returned) == len(hits)
-        assert returned <= self.oracle.pairs_within(self.k, digest=True)
-        assert self.k or not returned
-        assert hits.identical.all()
+        assert returned <= self.oracle.pairs_within(self.k)
+        copies, gone = self.oracle.pairs_within(self.k, digest=True), len({ref for _, ref in postings})
+        assert set(zip(hits.new[hits.identical].tolist(), hits.old[hits.identical].tolist(), strict=True)) <= copies
+        most = self.settings["cap_candidates"]
+        assert not most or len(returned - copies) <= gone * most + len(postings)
         live_now = {ref for found in self.oracle.buckets.values() for ref in found}
         self.oracle.emitted = {pair for pair in self.oracle.emitted if live_now.issuperset(pair)} | returned
 
@@ -126,9 +128,15 @@ class History:
         calls[self.below(len(calls))]()
         self.time += self.below(6)
 
+    def promised(self) -> set[tuple[int, int]]:
+        """Copies within the cap of each other, and neighbours; where no candidates are cut, all within the cap."""
+        if not self.settings["cap_candidates"]:
+            return self.oracle.pairs_within(self.k)
+        return self.oracle.pairs_within(self.k, digest=True) | self.oracle.pairs_within(1)
+
     def never_emitted(self) -> set[tuple[int, int]]:
-        """Pairs of copies within the cap of each other that were never emitted: there must be none."""
-        return self.oracle.pairs_within(self.k, digest=True) - self.oracle.emitted
+        """Promised pairs that were never emitted: there must be none."""
+        return self.promised() - self.oracle.emitted
 
 
 @pytest.mark.parametrize("few", [0, 6, 40])
@@ -217,9 +225,21 @@ def test_identical_content_is_never_cut_by_the_cap_on_candidates() -> None:
     table = BandTable(cap_candidates=2)
     probe(table, ascending(5, [1]) + ascending(20, [2, 4, 6], start=5))
     hits = probe(table, [(100, 0, bucket) for bucket in (1, 2, 4, 6)])
-    assert hits.old.tolist() == [4, 3, 2, 1, 0]
-    assert hits.identical.all()
-    assert hits.capped_candidates == 20
+    assert hits.old.tolist() == [4, 3, 2, 1, 0, 24]
+    assert hits.identical.tolist() == [True] * 5 + [False]
+    assert hits.capped_candidates == 19
+
+
+def test_the_nearest_candidate_of_each_bucket_is_never_cut_and_counts_first() -> None:
+    arrivals = [*ascending(9, [2, 4, 6]), (9, 0, 8), (10, 0, 8), *ascending(2, [2, 4], start=11)]
+    ask = [(100, 0, bucket) for bucket in (2, 4, 6, 8)]
+    expected = {1: [12, 8, 10], 3: [12, 8, 10], 4: [12, 8, 7, 10], 6: [12, 8, 7, 6, 5, 10]}
+    for most, kept in expected.items():
+        table = BandTable(cap_candidates=most)
+        probe(table, arrivals)
+        hits = probe(table, ask)
+        assert set(hits.old.tolist()) == set(kept)
+        assert hits.capped_candidates == 13 - len(kept)
 
 
 def test_candidates_come_with_most_bands_first_then_newest() -> None:
