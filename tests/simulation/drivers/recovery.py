@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerRecovery, LedgerR
 from stream_lsh.pipeline.changelog.rewrite import BucketsRecovery, BucketsRewriter, DocumentsRewriter
 from stream_lsh.pipeline.coalesce import furthest_horizon
 from stream_lsh.pipeline.documents.content_store import MemoryContents
+from stream_lsh.pipeline.documents.sharded_dict import ShardedIds
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
 from stream_lsh.pipeline.settle import Settler
@@ -103,7 +105,9 @@ class PartitionState:
     def _from_disk(self, table: DocumentTable) -> DocumentTable:
         """The same table, restored as from a copy on disk."""
         scheme, versions = self.setup.scheme, table.versions()
-        kept, place = table.snapshot(scheme.width), {id: at for at, id in enumerate(versions.ids)}
+        ids, kept = versions.ids, table.snapshot(scheme.width)
+        rows = [*chain.from_iterable(map(ids.read, range(len(ids.sizes))))] if isinstance(ids, ShardedIds) else ids
+        place = {id: at for at, id in enumerate(rows)}
         contents = MemoryContents(scheme.slots)
         contents.put(np.array([place[id] for id in kept.ids], np.int64), kept)
         return DocumentTable.restored(scheme.slots, contents, versions, counts=scheme.counts())
