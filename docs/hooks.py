@@ -9,7 +9,13 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = {"benchmarks/README.md": "benchmarks.md", "CHANGELOG.md": "changelog.md"}
+PAGES = {
+    "benchmarks/README.md": "benchmarks.md",
+    "benchmarks/documents/README.md": "benchmarks/documents.md",
+    "benchmarks/worker/README.md": "benchmarks/worker.md",
+    "benchmarks/records/README.md": "benchmarks/records.md",
+    "CHANGELOG.md": "changelog.md",
+}
 """Pages outside of docs/, and where they are in the site."""
 OUTSIDE = re.compile(r"\]\((?!/)([^)\s:#]+)(#[^)\s]*)?\)")
 

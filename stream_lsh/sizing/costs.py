@@ -1,7 +1,8 @@
 """Measured constants of the model: processor time, memory, disk, recovery.  Each names its measurement.
 
 Times are microseconds of processor time, Python 3.11.7, on two cores of an AMD EPYC that other programs kept busy.  On
-the same machine at rest the worker takes 40 to 50 % of them (benchmarks/README.md), so plans are on the safe side.
+the same machine at rest the worker takes 40 to 50 % of them (benchmarks/worker/README.md), so plans are on the safe
+side.
 `python -m benchmarks.worker.costs` measures all of them again.
 """
 
@@ -119,26 +120,26 @@ MARK_US = 100.0
 IDLE = 0.07
 """Seconds of processor time a second of a worker without messages.  The same measurement."""
 STORE_US = 20.0
-"""A document in the on-disk copy.  benchmarks/README.md: `data_dir` costs some 14 % of 125 to 160 us a document."""
+"""A document in the on-disk copy.  benchmarks/worker/README.md: `data_dir` costs 14 % of 125 to 160 us a document."""
 
 WORKER_BYTES = 180e6
-"""A worker without documents.  benchmarks/README.md: 179 MB before the flood."""
+"""A worker without documents.  benchmarks/worker/README.md: 179 MB before the flood."""
 CACHE_BYTES = 80e6
-"""The caches of gather and verify, when full.  benchmarks/README.md: 64 MB of shingle sets; RocksDB has 16 MB."""
+"""The caches of gather and verify, when full.  benchmarks/worker/README.md: shingle sets 64 MB, RocksDB 16 MB."""
 VERSION_BYTES = 250.0
-"""A document in memory, without its id, its buckets, and the contents that are on disk.  benchmarks/README.md: 0.84 GB
-of a worker with a million documents, less the figures above and below."""
+"""A document in memory, without its id, its buckets, and the contents that are on disk.
+benchmarks/worker/README.md: 0.84 GB of a worker with a million documents, less the figures above and below."""
 POSTING_BYTES = 22.0
-"""A posting in memory; segments on disk are mapped, and count as long as they are used.  benchmarks/README.md: the
-index uses 372 bytes for the 17 buckets of a document."""
+"""A posting in memory; segments on disk are mapped, and count as long as they are used.
+benchmarks/documents/README.md: the index uses 372 bytes for the 17 buckets of a document."""
 MEMBER_BYTES = 370.0
 """A member of a cluster in the ledger, with its pairs in clusters of 4: `python -m benchmarks.documents.ledger`."""
 PAIR_BYTES = 150.0
 """Each further pair of the ledger: two refs, times, counts and places in the table of pairs; estimated."""
 
 DISK_SHARE = 1.15
-"""Bytes on the disk of a worker for each stored byte.  benchmarks/README.md: 187 MB for 100,000 documents of 1 KB and
-their buckets."""
+"""Bytes on the disk of a worker for each stored byte.  benchmarks/worker/README.md: 187 MB for 100,000 documents of 1
+KB and their buckets."""
 POSTING_DISK_BYTES = 18.0
 """A posting on the disk of a worker; twice for short periods.  docs/operations/deployment.md: 300 bytes a document."""
 META_BYTES = 80.0
@@ -156,11 +157,11 @@ REWRITE_FROM = 3.0
 """A changelog is copied when it has this many times its live entries: `pipeline.changelog.rewrite.TIMES`."""
 
 START_SECONDS = 2.5
-"""A start without documents.  benchmarks/README.md: imports 1.0, comparison of topics 0.6, joining the group."""
+"""A start without documents.  benchmarks/worker/README.md: imports 1.0, comparison of topics 0.6, joining the group."""
 START_US = 3.3
-"""A document at a start from disk.  benchmarks/README.md: 5.2 s for a million documents."""
+"""A document at a start from disk.  benchmarks/worker/README.md: 5.2 s for a million documents."""
 MEMBER_START_US = 10.0
-"""A member of the ledger at a start.  benchmarks/README.md: 126,000 in 1.1 to 1.5 s."""
+"""A member of the ledger at a start.  benchmarks/worker/README.md: 126,000 in 1.1 to 1.5 s."""
 POSTINGS_PER_SECOND = 1.75e6
 """Postings a second from the changelog, of small records.  `python -m benchmarks.worker.recovery --part postings`."""
 RECOVER_US = 30.0
