@@ -4,7 +4,7 @@ Each read has a client of its own: one with earlier assignments would go on fetc
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,6 +12,7 @@ from aiokafka import AIOKafkaConsumer  # type: ignore[import-untyped]
 from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
 from aiokafka.errors import (  # type: ignore[import-untyped]
     GroupAuthorizationFailedError,
+    GroupCoordinatorNotAvailableError,
     IncompatibleBrokerVersion,
     KafkaError,
 )
@@ -25,6 +26,7 @@ from stream_lsh.worker.security import client_security, unreachable
 
 _WAIT_MS = 200
 _STALL_SECONDS = 30.0
+_COORDINATOR_SECONDS = 10.0
 
 Offsets = Mapping[TP, int]
 
@@ -134,7 +136,7 @@ async def described_offsets(admin: Any, group: str, partitions: Collection[TP]) 
     offsets = await committed_offsets(admin, group, partitions)
     if offsets is None:
         try:
-            (response,) = await admin.describe_consumer_groups([group])
+            (response,) = await _coordinated(lambda: admin.describe_consumer_groups([group]))
         except IncompatibleBrokerVersion:
             return None
         except GroupAuthorizationFailedError as error:
@@ -154,8 +156,21 @@ async def committed_offsets(admin: Any, group: str, partitions: Collection[TP] =
     """
     try:
         has_committed = group in {name for name, *_ in await admin.list_consumer_groups()}
-        offsets = await admin.list_consumer_group_offsets(group) if has_committed else {}
+        offsets = await _coordinated(lambda: admin.list_consumer_group_offsets(group)) if has_committed else {}
     except IncompatibleBrokerVersion:
-        offsets = await admin.list_consumer_group_offsets(group, partitions=[*partitions])
+        offsets = await _coordinated(lambda: admin.list_consumer_group_offsets(group, partitions=[*partitions]))
         has_committed = any(stored.offset >= 0 for stored in offsets.values())
     return {TP(*tp): stored.offset for tp, stored in offsets.items() if stored.offset >= 0} if has_committed else None
+
+
+async def _coordinated(ask: Callable[[], Awaitable[Any]]) -> Any:
+    """The answer of a group's coordinator; a new broker has none until it has made the topic of offsets."""
+    clock = asyncio.get_running_loop().time
+    end = clock() + _COORDINATOR_SECONDS
+    while True:
+        try:
+            return await ask()
+        except GroupCoordinatorNotAvailableError:
+            if clock() > end:
+                raise
+        await asyncio.sleep(_WAIT_MS / 1_000)
