@@ -96,5 +96,7 @@ def test_a_hidden_page_closes_its_stream(browser: Any, serve: Callable[..., str]
         hide = "Object.defineProperty(document, 'hidden', {value: %s, configurable: true});"
         one.page.evaluate(hide % "true" + "document.dispatchEvent(new Event('visibilitychange'))")
         one.page.wait_for_selector("#standing:not(.live)")
+        assert not one.page.is_visible("#standing.live")
         one.page.evaluate(hide % "false" + "document.dispatchEvent(new Event('visibilitychange'))")
         one.page.wait_for_selector("#standing.live")
+        assert one.messages == []

@@ -91,3 +91,5 @@ def test_a_decision_that_the_brokers_refuse_is_not_stored(browser: Any, serve: C
         source.silent_since = None
         one.page.click("text=Back to the pair")
         one.page.wait_for_selector("section.review >> role=link[name='a']")
+        assert [body["decision"] for body in source.sent] == ["same"]  # it was sent once, and nothing calls it stored
+        assert not one.page.is_visible("text=a and b: same")
