@@ -115,6 +115,7 @@ class Ledger(LedgerState):
             InvariantError: decisions for a ledger that cannot split a component.
         """
         settled = self._settle(offset, retirements, edges, horizon, decisions)
+        self.note_changed(self._frame.clusters)
         if self.mirrors is None:
             return settled
         mirrors, changes = self.mirrors.settle(offset, settled.changes, pages)

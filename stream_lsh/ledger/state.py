@@ -6,17 +6,22 @@ from dataclasses import replace
 from stream_lsh.errors import InvariantError
 from stream_lsh.ledger.bulk_rows import fill_nodes, fill_pairs, node_rows, pair_rows
 from stream_lsh.ledger.changes import LedgerChanges, NewestState, NodeState, PairState
+from stream_lsh.ledger.cluster_columns import ClusterColumns
 from stream_lsh.ledger.clusters.ids import Cluster, ClusterIds
 from stream_lsh.ledger.decisions import Decision, Decisions
 from stream_lsh.ledger.graph.graph import Graph
 from stream_lsh.ledger.sites.live import Mirrors
 from stream_lsh.retention import ExpiryQueue, Horizon
 
+_LEAST_DROPPED = 10_000
+"""Clusters that may change between two lists before the columns are dropped."""
+
 
 class LedgerState:
     """Live documents and pairs, clusters, the newest refs of ids with retired versions, decisions, and the horizon.
 
-    Recovery rebuilds the queues from the other state.  `mirrors` is set if the ledger watches sites.
+    Recovery rebuilds the queues from the other state.  `mirrors` is set if the ledger watches sites, `columns` if lists
+    of its clusters are in use.
     """
 
     def __init__(self, retention_ms: int | None, link_from: float = 0.0, *, chosen: bool = False) -> None:
@@ -26,6 +31,7 @@ class LedgerState:
         self.horizon = Horizon()
         self.decisions = Decisions()
         self.mirrors: Mirrors | None = None
+        self.columns: ClusterColumns | None = None
         self._newest_queue = ExpiryQueue()
 
     # -- queries
@@ -53,6 +59,21 @@ class LedgerState:
         """The live pairs of a document."""
         slot, pairs = self.graph.nodes.slots.get(id), self.graph.pairs
         return [] if slot is None else [pairs.state(pair) for _, pair in pairs.partners(slot)]
+
+    # -- lists
+
+    def cluster_columns(self) -> ClusterColumns:
+        """The clusters in columns, which the ledger keeps from now on."""
+        if self.columns is None:
+            self.columns = ClusterColumns(self.ids, self.graph.nodes)
+        return self.columns
+
+    def note_changed(self, clusters: Iterable[str]) -> None:
+        """Note clusters that have changed.  The columns are dropped if no list has used them for long."""
+        if self.columns is not None:
+            self.columns.changed.update(clusters)
+            if len(self.columns.changed) > max(_LEAST_DROPPED, len(self.ids.live)):
+                self.columns = None
 
     # -- newest refs
 
@@ -112,6 +133,7 @@ class LedgerState:
             self.ids.live[id] = Cluster(id, created, [])
         if changes.complete:
             fill_nodes(changes.nodes, self.graph, self.ids.live)
+            self.columns = None
             fill_pairs(changes.pairs, self.graph)
             self._decide_pairs(self.decisions.of.values())
         else:
@@ -121,6 +143,7 @@ class LedgerState:
                 self._apply_pair(pair)
         for id in changes.clusters_gone:
             del self.ids.live[id]
+        self.note_changed(changes.clusters_gone)
         for newest in changes.newest:
             self.remember(newest)
         for closed in changes.closed:
@@ -144,6 +167,7 @@ class LedgerState:
                 graph.replace(slot, ref, time_ms, digest, about)
         cluster = nodes.clusters[slot] = self.ids.live[cluster_id]
         nodes.put_in(cluster, slot)
+        self.note_changed((cluster_id,))
         graph.past.link(slot, pasts)
 
     def _apply_decisions(self, decisions: Sequence[Decision]) -> None:
@@ -173,4 +197,6 @@ class LedgerState:
             pairs.versions[pair] = named
 
     def _leave_cluster(self, slot: int) -> None:
-        self.graph.nodes.take_out(self.graph.nodes.clusters[slot], slot)
+        cluster = self.graph.nodes.clusters[slot]
+        self.graph.nodes.take_out(cluster, slot)
+        self.note_changed((cluster.id,))

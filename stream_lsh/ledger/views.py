@@ -4,27 +4,32 @@ A view reads the state, so it may be ahead of the public topics by messages that
 
 Long lists are read in slices: a selection is a generator that yields after each slice, so that its caller can let other
 work run, and returns the page.  The ledger may change between two slices.  An entry whose sort value changes may then
-be missing from a listing, or be in it twice; all others are in it once.
+be missing from a listing, or be in it twice; all others are in it once.  A listed cluster may have closed meanwhile.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from heapq import nsmallest
-from itertools import islice
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+import numpy as np
+
+from stream_lsh.arrays import F64, I64
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MirrorChange, PairState
-from stream_lsh.ledger.clusters.ids import Cluster
+from stream_lsh.ledger.cluster_columns import ClusterColumns, Heading
+from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster
 from stream_lsh.ledger.frame_notes import Frame, Seen
-from stream_lsh.ledger.graph.nodes import view_i64
-from stream_lsh.ledger.graph.pairs import MATCH, REVIEW
+from stream_lsh.ledger.graph.nodes import view_f64, view_i64, view_u32
+from stream_lsh.ledger.graph.pairs import MATCH
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import About
 
-SLICE = 2_000
-"""Clusters or pairs that are read at a time: some 2 ms."""
-DESCRIBED_SLICE = 50
-"""Clusters that are read at a time if the summary of each is needed."""
+PAIR_SLICE = 20_000
+"""Pairs that are read at a time: at most some 2 ms."""
+
+_LATEST_MS = float(1 << 43)
+"""Event times are below it (year 2248), so that a time does not outweigh a count."""
 
 SortKey = tuple[float, str, str]
 """A value, ascending, and the ids of the row, which make the order total: two for a pair, one and "" for others."""
@@ -72,13 +77,11 @@ def matches_of(ledger: Ledger, id: str, limit: int, after: SortKey | None = None
     graph = ledger.graph
     slot, ids = graph.nodes.slots.get(id), graph.nodes.ids
     partners = [] if slot is None else graph.pairs.partners(slot)
-    keys = {
-        (-graph.pairs.similarity[pair], ids[partner], ""): pair
-        for partner, pair in partners
-        if graph.pairs.place(pair) == MATCH
-    }
-    page = _page(keys, limit, after)
-    return [present(graph.pairs.state(keys[key])) for key in page.keys], page
+    matches = {ids[partner]: pair for partner, pair in partners if graph.pairs.place(pair) == MATCH}
+    partner_ids = [*matches]
+    values = -np.array([graph.pairs.similarity[pair] for pair in matches.values()], np.float64)
+    page = _page(values, lambda at: (partner_ids[at], ""), limit, after)
+    return [present(graph.pairs.state(matches[partner])) for _, partner, _ in page.keys], page
 
 
 def cluster_view(ledger: Ledger, cluster: Cluster) -> ClusterChange:
@@ -147,55 +150,103 @@ def newest_time(ledger: Ledger) -> int:
     return int(view_i64(ledger.graph.nodes.times).max(initial=0))
 
 
+class ClusterOrder(NamedTuple):
+    """The order of a list of clusters.
+
+    Attributes:
+        by: `newest`, by the newest member; `oldest`, by the oldest one; `size`, the largest first; `growing`, by the
+            number of members with an event time from `since_ms` on.  Of equal sizes, the newest is first.
+        since_ms: for `growing`.
+    """
+
+    by: Literal["newest", "oldest", "size", "growing"]
+    since_ms: int = 0
+
+
 def select_clusters(
-    ledger: Ledger,
-    value: Callable[[Cluster], float],
-    filter: ClusterFilter,
-    limit: int,
-    after: SortKey | None = None,
+    ledger: Ledger, order: ClusterOrder, filter: ClusterFilter, limit: int, after: SortKey | None = None
 ) -> Selection:
-    """Select the clusters with the least values; returns a page of their sort keys."""
-    waiting = iter(tuple(ledger.ids.live))
-    live, nodes = ledger.ids.live, ledger.graph.nodes
-    is_described = bool(filter.least_sources or filter.text)
-    slice_size = min(SLICE, DESCRIBED_SLICE) if is_described else SLICE
+    """Select the first clusters of an order; returns a page of their sort keys.
 
-    def keys() -> Iterator[SortKey]:
-        for id in islice(waiting, slice_size):
-            cluster = live.get(id)
-            if cluster is None or len(cluster) < max(filter.least_size, ledger.least_published):
-                continue
-            if filter.since_ms is not None and nodes.times[cluster[-1]] < filter.since_ms:
-                continue
-            if is_described and not _described_so(ledger, cluster, filter):
-                continue
-            yield value(cluster), id, ""
-
-    return (yield from _selected(keys, len(live), limit, after, slice_size))
+    Cost: O(clusters), some 10 ns each, and O(clusters that have changed since the last list).
+    """
+    columns = ledger.cluster_columns()
+    yield from columns.update()
+    rows = _passing(ledger, columns, filter)
+    if filter.least_sources or filter.text:
+        yield from columns.describe(rows.tolist(), partial(_heading, ledger))
+        rows = np.array([row for row in rows.tolist() if _is_headed_so(columns, row, filter)], np.int64)
+    values = _values(ledger, columns, rows, order)
+    return _page(values, lambda at: (columns.ids[rows[at]], ""), limit, after)
 
 
-def _described_so(ledger: Ledger, cluster: Cluster, filter: ClusterFilter) -> bool:
+def _passing(ledger: Ledger, columns: ClusterColumns, filter: ClusterFilter) -> I64:
+    """The rows of the published clusters that pass a filter, except for its words and outlets."""
+    passing = view_i64(columns.sizes) >= max(filter.least_size, ledger.least_published)
+    if filter.since_ms is not None:
+        passing &= view_i64(columns.newest) >= filter.since_ms
+    rows: I64 = passing.nonzero()[0]
+    return rows
+
+
+def _values(ledger: Ledger, columns: ClusterColumns, rows: I64, order: ClusterOrder) -> F64:
+    """The sort values of rows."""
+    if order.by == "oldest":
+        return view_i64(columns.oldest)[rows].astype(np.float64)
+    newest = view_i64(columns.newest)[rows]
+    if order.by == "newest":
+        return -newest.astype(np.float64)
+    if order.by == "size":
+        counts = view_i64(columns.sizes)[rows].astype(np.float64)
+    else:
+        counts, live = np.zeros(rows.size, np.float64), ledger.ids.live
+        for at in (newest >= order.since_ms).nonzero()[0].tolist():
+            counts[at] = grown(ledger, live.get(columns.ids[rows[at]], NOWHERE), order.since_ms)
+    return -(counts + newest / _LATEST_MS)
+
+
+def _heading(ledger: Ledger, cluster: Cluster) -> Heading:
     summary = _seen(ledger, cluster)[-1]
-    headline, sources = getattr(summary, "headline", ""), getattr(summary, "source_count", 0)
+    return getattr(summary, "headline", "").casefold(), getattr(summary, "source_count", 0)
+
+
+def _is_headed_so(columns: ClusterColumns, row: int, filter: ClusterFilter) -> bool:
+    headline, sources = columns.heading(row)
     wanted = filter.text.casefold()
-    return sources >= filter.least_sources and (wanted in cluster.id.casefold() or wanted in headline.casefold())
+    return sources >= filter.least_sources and (wanted in columns.ids[row].casefold() or wanted in headline)
 
 
 def select_reviews(
     ledger: Ledger, limit: int, after: SortKey | None = None, *, newest_first: bool = False
 ) -> Selection:
-    """Select pairs for review, the most similar or the newest first."""
+    """Select pairs for review, the most similar or the newest first.  Cost: O(pairs), some 10 ns each."""
     pairs, times, ids = ledger.graph.pairs, ledger.graph.nodes.times, ledger.graph.nodes.ids
-    waiting = iter(range(len(pairs.similarity) if pairs.link_from or pairs.chosen else 0))
+    found = [np.empty(0, np.int64)]
+    for start in range(0, len(pairs.similarity), PAIR_SLICE):
+        found.append(_reviews(ledger, pairs.numbers(start, start + PAIR_SLICE)))
+        yield
+    numbers = np.concatenate(found)
+    ends = view_u32(pairs.ends).reshape(-1, 2)[numbers]
+    numbers = _reviews(ledger, numbers[ends[:, 0] != ends[:, 1]])  # a pair may have changed between two slices
+    ends = view_u32(pairs.ends).reshape(-1, 2)[numbers]
+    if newest_first:
+        values = -view_i64(times)[ends].max(axis=1).astype(np.float64)
+    else:
+        values = -view_f64(pairs.similarity)[numbers]
+    return _page(values, lambda at: (ids[ends[at, 0]], ids[ends[at, 1]]), limit, after)
 
-    def keys() -> Iterator[SortKey]:
-        for number in islice(waiting, SLICE):
-            left, right = pairs.ends[2 * number], pairs.ends[2 * number + 1]
-            if left != right and pairs.place(number) == REVIEW:
-                value = max(times[left], times[right]) if newest_first else pairs.similarity[number]
-                yield -value, ids[left], ids[right]
 
-    return (yield from _selected(keys, len(pairs.similarity), limit, after, SLICE))
+def _reviews(ledger: Ledger, numbers: I64) -> I64:
+    """Those of some pairs whose topic is that of reviews, as `Pairs.place`."""
+    pairs = ledger.graph.pairs
+    is_review = view_f64(pairs.similarity)[numbers] < pairs.link_from
+    if pairs.chosen:
+        clusters, ends = ledger.graph.nodes.clusters, view_u32(pairs.ends).reshape(-1, 2)[numbers].tolist()
+        is_review |= np.array([clusters[left] is not clusters[right] for left, right in ends], np.bool_)
+    if pairs.verdicts:
+        is_review &= ~np.isin(numbers, [*pairs.verdicts])
+    reviews: I64 = numbers[is_review]
+    return reviews
 
 
 def pair_of(ledger: Ledger, left: str, right: str) -> MatchChange | None:
@@ -213,20 +264,25 @@ def mirrors(ledger: Ledger, site: str = "") -> list[MirrorChange]:
     return [pair for pair in published if not site or site in (pair.left, pair.right)]
 
 
-def _selected(
-    keys: Callable[[], Iterable[SortKey]], most: int, limit: int, after: SortKey | None, slice_size: int
-) -> Selection:
-    """The page of the least keys after a key; `keys` gives those of one slice, of `most` in all."""
-    least, total = list[SortKey](), 0
-    for _ in range(-(-most // slice_size)):
-        found = list(keys())
-        total += len(found)
-        least = nsmallest(limit + 1, [*least, *(key for key in found if after is None or key > after)])
-        yield
-    return Page(least[:limit], least[limit - 1] if len(least) > limit else None, total)
+def _page(values: F64, key: Callable[[int], tuple[str, str]], limit: int, after: SortKey | None) -> Page:
+    """The page of the least keys after a key.
 
-
-def _page(keys: Iterable[SortKey], limit: int, after: SortKey | None) -> Page:
-    found = list(keys)
-    least = nsmallest(limit + 1, (key for key in found if after is None or key > after))
-    return Page(least[:limit], least[limit - 1] if len(least) > limit else None, len(found))
+    Args:
+        values: the sort value of each row.
+        key: the ids of a row, unique; called for the rows of the page, and for those with the same value as its ends.
+        limit: rows of the page.
+        after: the last key of the previous page.
+    """
+    rows = np.arange(values.size)
+    if after is not None:
+        same = (values == after[0]).nonzero()[0].tolist()
+        rows = np.append((values > after[0]).nonzero()[0], [at for at in same if key(at) > after[1:]]).astype(np.int64)
+    if rows.size > limit + 1:
+        # Of the rows with the last value of the page, the ids decide.
+        last = np.partition(values[rows], limit)[limit]
+        ties = rows[values[rows] == last].tolist()
+        rows = rows[values[rows] < last]
+        least = nsmallest(limit + 1 - rows.size, ties, key=key)
+        rows = np.append(rows, least).astype(np.int64)
+    keys = sorted((float(values[at]), *key(at)) for at in rows.tolist())
+    return Page(keys[:limit], keys[limit - 1] if len(keys) > limit else None, values.size)

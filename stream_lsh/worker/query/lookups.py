@@ -18,7 +18,7 @@ from stream_lsh.ledger import views
 from stream_lsh.ledger.changes import ClusterChange, LedgerChanges, MatchChange, MirrorChange, Settled
 from stream_lsh.ledger.clusters.ids import Cluster
 from stream_lsh.ledger.ledger import Ledger
-from stream_lsh.ledger.views import ClusterFilter, Page, Selection, SortKey
+from stream_lsh.ledger.views import ClusterFilter, ClusterOrder, Page, Selection, SortKey
 from stream_lsh.model import in_full
 from stream_lsh.wire.public import as_json
 from stream_lsh.worker.query.peers import Asked, Gathered
@@ -245,21 +245,14 @@ async def _describe_cluster(part: Part, argument: dict[str, Any]) -> dict[str, A
 
 async def _list_clusters(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
     """A page of clusters."""
-    ledger, times = _ledger(part), _ledger(part).graph.nodes.times
+    ledger = _ledger(part)
     now_ms = views.newest_time(ledger)
-    values: Mapping[str, Callable[[Cluster], float]] = {
-        "newest": lambda cluster: -times[cluster[-1]],
-        "oldest": lambda cluster: times[cluster[0]],
-        "size": lambda cluster: -len(cluster),
-        "growing": lambda cluster: -views.grown(ledger, cluster, now_ms - GROWTH_MS),
-    }
+    order = ClusterOrder(argument["sort"], now_ms - GROWTH_MS)
     filter = ClusterFilter(
         argument["least_size"], argument["least_sources"], argument["since"] or None, argument["text"]
     )
     after = argument["after"] and tuple(argument["after"])
-    page = await _selected(
-        part, views.select_clusters(ledger, values[argument["sort"]], filter, argument["limit"], after)
-    )
+    page = await _selected(part, views.select_clusters(ledger, order, filter, argument["limit"], after))
     described = list[dict[str, Any]]()
     for number, (_, id, _) in enumerate(page.keys, 1):
         if id in ledger.ids.live:

@@ -2,15 +2,15 @@
 
 import random
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
-from stream_lsh.ledger import views
-from stream_lsh.ledger.changes import MatchChange, StorySummary
-from stream_lsh.ledger.clusters.ids import Cluster
+from stream_lsh.ledger import cluster_columns, state, views
+from stream_lsh.ledger.changes import ClusterChange, MatchChange, StorySummary
+from stream_lsh.ledger.clusters.guards.choice import EntityGuards
 from stream_lsh.ledger.ledger import Ledger
-from stream_lsh.ledger.views import ClusterFilter, Page, Selection, SortKey
+from stream_lsh.ledger.views import ClusterFilter, ClusterOrder, Page, Selection, SortKey
 from tests.evaluation.edges import edges_of
 from tests.ledger_histories import History
 from tests.ledger_oracle import Topics
@@ -20,7 +20,7 @@ from tests.unit.ledger.test_stories import Retitled
 def histories(seed: int, count: int, **settings: Any) -> Iterator[tuple[Ledger, Topics]]:
     """Ledgers after every frame of random histories, with everything that they have published."""
     for number in range(count):
-        history = (Retitled if settings.get("stories") else History)(seed + number)
+        history = (Retitled if {"stories", "guards"} & settings.keys() else History)(seed + number)
         ledger, published = Ledger(0.8, history.retention_ms, **settings), Topics()
         for offset, (retirements, edges, horizon) in enumerate(history.frames()):
             published.read(ledger.settle(offset, retirements=retirements, edges=edges_of(edges), horizon=horizon))
@@ -42,11 +42,27 @@ def read(selection: Selection) -> Page:
             return page
 
 
-def newest_first(ledger: Ledger) -> Any:
-    def value(cluster: Cluster) -> float:
-        return -float(ledger.graph.nodes.times[cluster[-1]])
+def sort_value(change: ClusterChange, ledger: Ledger, order: ClusterOrder) -> float:
+    """The sort value of a published cluster."""
+    counts = {
+        "size": change.size,
+        "growing": sum(ledger.graph.nodes.times[slot] >= order.since_ms for slot in ledger.ids.live[change.id]),
+    }
+    if order.by in counts:
+        return -(counts[order.by] + change.last_time_ms / (1 << 43))
+    return -change.last_time_ms if order.by == "newest" else change.first_time_ms
 
-    return value
+
+def list_of(ledger: Ledger, order: ClusterOrder, filter: ClusterFilter, limit: int) -> list[SortKey]:
+    """All pages of a list of clusters, one after the other."""
+    keys, after = list[SortKey](), None
+    while True:
+        page = read(views.select_clusters(ledger, order, filter, limit, after))
+        keys += page.keys
+        if page.next is None:
+            assert len(keys) == page.total
+            return keys
+        after = page.next
 
 
 @pytest.mark.parametrize("settings", [{}, {"stories": True}, {"link_from": 0.85}], ids=["plain", "stories", "reviews"])
@@ -73,29 +89,79 @@ def test_clusters_and_matches_are_as_published(settings: dict[str, Any], seed: i
 
 
 @pytest.mark.parametrize("limit", [1, 3, 50])
-def test_the_pages_of_a_list_are_the_list(limit: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "SLICE", 2)
-    pages = 0
-    for ledger, published in histories(seed, 6, link_from=0.85):
-        filter, least = ClusterFilter(random.Random(pages).choice((1, 3))), newest_first(ledger)
+@pytest.mark.parametrize("by", ["newest", "oldest", "size", "growing"])
+def test_the_pages_of_a_list_are_the_list(
+    by: Literal["newest", "oldest", "size", "growing"], limit: int, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_columns, "SLICE", 2)
+    listed = 0
+    for number, (ledger, published) in enumerate(histories(seed, 15, link_from=0.85)):
+        rng = random.Random(number)
+        if rng.random() < 0.5:  # the columns hold over several frames without a list
+            continue
+        filter, order = ClusterFilter(rng.choice((1, 3))), ClusterOrder(by, views.newest_time(ledger) - 3)
         whole = sorted(
-            (-float(change.last_time_ms), id, "")
+            (sort_value(change, ledger, order), id, "")
             for id, change in published.clusters.items()
             if change.size >= filter.least_size
         )
-        read_keys, after = list[SortKey](), None
-        while True:
-            page = read(views.select_clusters(ledger, least, filter, limit, after))
-            assert page.total == len(whole)
-            read_keys += page.keys
-            pages += 1
-            if page.next is None:
-                break
+        assert list_of(ledger, order, filter, limit) == whole
+        listed += len(whole)
+    assert listed > 100
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"link_from": 0.85}, {"link_from": 0.85, "guards": EntityGuards(one_per_source=True)}]
+)
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_the_reviews_of_a_list_are_those_of_the_topic(
+    settings: dict[str, Any], newest_first: bool, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(views, "PAIR_SLICE", 3)
+    listed = 0
+    for ledger, published in histories(seed, 10, **settings):
+        live, slots, times = live_pairs(ledger, published.reviews), ledger.graph.nodes.slots, ledger.graph.nodes.times
+        whole = sorted(
+            (-float(max(times[slots[id]] for id in key) if newest_first else one.similarity or 0), *key)
+            for key, one in live.items()
+        )
+        keys, after = list[SortKey](), None
+        while (page := read(views.select_reviews(ledger, 2, after, newest_first=newest_first))).next is not None:
+            keys += page.keys
             after = page.next
-        assert read_keys == whole
-        reviews = read(views.select_reviews(ledger, 10_000))
-        assert {(left, right) for _, left, right in reviews.keys} == live_pairs(ledger, published.reviews).keys()
-    assert pages > 60
+        assert [*keys, *page.keys] == whole
+        assert page.total == len(whole)
+        listed += len(whole)
+    assert (listed > 20) == bool(settings)
+
+
+def test_a_follower_lists_the_same_as_the_ledger(seed: int) -> None:
+    listed, filter = 0, ClusterFilter(2)
+    for number in range(10):
+        history = History(seed + number)
+        ledger, follower = Ledger(0.8, history.retention_ms), Ledger(0.8, history.retention_ms)
+        for offset, (retirements, edges, horizon) in enumerate(history.frames()):
+            settled = ledger.settle(offset, retirements=retirements, edges=edges_of(edges), horizon=horizon)
+            follower.apply(settled.changes)
+            for order in (ClusterOrder("newest"), ClusterOrder("size")):
+                followed = list_of(follower, order, filter, 5)
+                assert followed == list_of(ledger, order, filter, 5)
+                listed += len(followed)
+    assert listed > 100
+
+
+def test_columns_that_no_list_uses_are_dropped(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "_LEAST_DROPPED", 3)
+    history, kept = History(seed), list[bool]()
+    ledger = Ledger(0.8, history.retention_ms)
+    for offset, (retirements, edges, horizon) in enumerate(history.frames()):
+        if offset == 1:
+            ledger.cluster_columns()
+        ledger.settle(offset, retirements=retirements, edges=edges_of(edges), horizon=horizon)
+        kept.append(ledger.columns is not None)
+        assert ledger.columns is None or len(ledger.columns.changed) <= max(3, len(ledger.ids.live))
+    assert kept[1]
+    assert not kept[-1]
 
 
 def test_a_list_can_be_filtered_by_time_outlets_and_words(seed: int) -> None:
@@ -103,7 +169,7 @@ def test_a_list_can_be_filtered_by_time_outlets_and_words(seed: int) -> None:
     for ledger, published in histories(seed, 20, stories=True):
         rng = random.Random(found)
         filter = ClusterFilter(1, rng.choice((0, 2)), rng.choice((None, views.newest_time(ledger) - 3)), "TITLE 1")
-        page = read(views.select_clusters(ledger, len, filter, 1_000))
+        page = read(views.select_clusters(ledger, ClusterOrder("newest"), filter, 1_000))
         expected = {
             id
             for id, change in published.clusters.items()
