@@ -167,12 +167,31 @@ class ClusterSummary(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tr
     first: First | None = None
 
 
+class ClusterEvent(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A change of a cluster or entity; `changes` in a row, of members that joined, are one event."""
+
+    time: int
+    event: str
+    size: int
+    changes: int
+    merged_from: tuple[str, ...] = ()
+    split_from: str | None = None
+
+
+class History(msgspec.Struct, frozen=True):
+    """The latest events of a cluster or entity, newest first; `since` is the time of the first known event of any."""
+
+    since: int | None
+    events: tuple[ClusterEvent, ...]
+
+
 class ClusterPage(ClusterSummary, frozen=True, omit_defaults=True, kw_only=True):
     """A cluster with a page of its members, oldest first."""
 
     members: tuple[Member, ...]
     next: int | None
     lag: int
+    history: History = History(None, ())
     sources: tuple[Outlet, ...] = ()
 
 
@@ -203,6 +222,7 @@ class EntityPage(EntitySummary, frozen=True, omit_defaults=True, kw_only=True):
     members: tuple[Member, ...]
     next: int | None
     lag: int
+    history: History = History(None, ())
 
 
 class Entities(msgspec.Struct, frozen=True):

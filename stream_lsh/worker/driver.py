@@ -206,6 +206,9 @@ class _Run(_Sends):
     async def _publish(self, publish: Publish) -> None:
         state, (settled, _, _, record) = self._state, publish.settlement
         state.counts.matches += _held(settled.matches)
+        ledger = state.ledger.held().get(0) if state.keeps_history else None
+        if ledger is not None and settled.clusters:
+            ledger.history.note(settled.clusters, self._timestamps[record.offset])
         named, topics = [("app_id", state.config.app_id.encode())], state.config.public_topics
         for name, messages in state.results.messages(settled, self._timestamps[record.offset], record.offset):
             records = [(key, value, [*headers, *named] if headers else named) for key, value, headers in messages]

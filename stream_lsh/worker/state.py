@@ -14,6 +14,7 @@ from stream_lsh.arrays import Bools
 from stream_lsh.config.message_sizes import most_retired
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.index.table import BandTable
+from stream_lsh.ledger.cluster_history import ClusterHistory
 from stream_lsh.pipeline.agents.state import BucketsState, DocumentsState, LedgerState, Shared
 from stream_lsh.pipeline.cap_model import CapModel
 from stream_lsh.pipeline.changelog.head import Extent, extent_of_buckets, extent_of_documents
@@ -85,10 +86,14 @@ class Buckets(BucketsState):
 
 @dataclass(slots=True)
 class Ledger(LedgerState):
-    """The ledger on this worker, and the parts of a record that is not complete yet; `store` is the copy on disk."""
+    """The ledger on this worker, and the parts of a record that is not complete yet.
+
+    `store` is the copy on disk, `history` the latest events of clusters, if `keeps_history` is set.
+    """
 
     assembler: LedgerAssembler = field(kw_only=True)
     store: LedgerStore | None = None
+    history: ClusterHistory = field(default_factory=ClusterHistory)
 
     @property
     def is_whole(self) -> bool:
@@ -133,10 +138,12 @@ class PipelineState:
 
     Attributes:
         storage: holds the copies of the states on disk; None for no copies.
+        keeps_history: the ledger keeps the latest events of its clusters, for queries.
     """
 
     def __init__(self, config: PipelineConfig, partitions: int) -> None:
         self.storage: Storage | None = None
+        self.keeps_history = False
         self.config = config
         self.partitions = partitions
         self.scheme = config.kind.scheme()

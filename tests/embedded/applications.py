@@ -76,17 +76,21 @@ class Application(NamedTuple):
 
     async def read(self, key: str) -> list[tuple[str, Any]]:
         """The last value of each key of a public topic, without withdrawn ones."""
-        topic, last = self.worker._pipeline.public_topics[key], dict[str, Any]()
+        return [(id, value) for id, value in dict(await self.log(key)).items() if value is not None]
+
+    async def log(self, key: str) -> list[tuple[str, Any]]:
+        """All records of a public topic, partition by partition: key and value, None for a tombstone."""
+        topic, records = self.worker._pipeline.public_topics[key], list[tuple[str, Any]]()
         consumer = AIOKafkaConsumer(topic, bootstrap_servers=self.address, auto_offset_reset="earliest")
         await consumer.start()
         try:
             for partition, end in (await consumer.end_offsets(consumer.assignment())).items():
                 while await consumer.position(partition) < end:
                     record = await consumer.getone(partition)
-                    last[record.key.decode()] = record.value and json.loads(record.value)
+                    records.append((record.key.decode(), record.value and json.loads(record.value)))
         finally:
             await consumer.stop()
-        return [(id, value) for id, value in last.items() if value is not None]
+        return records
 
 
 async def sent(address: str, messages: Iterable[tuple[str, Mapping[str, Any]]]) -> None:

@@ -64,7 +64,9 @@ async def test_documents_and_clusters_are_those_of_memory() -> None:
         for match in near.matches():
             partners.setdefault(match.left, {})[match.right] = match.similarity
             partners.setdefault(match.right, {})[match.left] = match.similarity
-        groups = set[frozenset[str]]()
+        groups, log = set[frozenset[str]](), dict[str, list[Any]]()
+        for key, value in await app.log("clusters"):
+            log.setdefault(key, []).append(value)
         for number in range(DOCUMENTS):
             id, client = id_of(number), app.clients[number % 2]
             if number == 3:
@@ -83,6 +85,11 @@ async def test_documents_and_clusters_are_those_of_memory() -> None:
             of = await pages(app.clients[0], path, "members", "start", 3)
             groups.add(frozenset(member["id"] for member in of))
             assert len(of) == cluster["size"]
+            history = (await found(app.clients[1], path))["history"]
+            published = [(one["event"], one["size"]) for one in log[cluster["cluster"]] if one is not None]
+            assert [(one["event"], one["size"]) for one in history["events"]][:1] == published[-1:]
+            assert sum(one["changes"] for one in history["events"]) == len(published)
+            assert history["since"] <= min(one["time"] for one in history["events"])
             for member in of:
                 best = max((partners.get(member["id"], {}).get(one["id"], 0.0) for one in of), default=0.0)
                 assert (member["similarity"] or 0.0) == best

@@ -16,6 +16,7 @@ import numpy as np
 from stream_lsh.kinds.results import public_values
 from stream_lsh.ledger import views
 from stream_lsh.ledger.changes import ClusterChange, LedgerChanges, MatchChange, MirrorChange, Settled
+from stream_lsh.ledger.cluster_history import ClusterHistory
 from stream_lsh.ledger.clusters.ids import Cluster
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.views import ClusterFilter, ClusterOrder, Page, Selection, SortKey
@@ -41,6 +42,11 @@ Find = Callable[[Part, dict[str, Any]], Awaitable[dict[str, Any]]]
 
 class Lookups(Resource):
     """Look-ups of ids, and lists."""
+
+    async def start(self) -> None:
+        """Let the ledgers keep the latest events of their clusters from now on."""
+        for state in self.context.pipelines.values():
+            state.keeps_history = True
 
     def handlers(self) -> Mapping[str, Handler]:
         """One for each route."""
@@ -240,7 +246,21 @@ async def _describe_cluster(part: Part, argument: dict[str, Any]) -> dict[str, A
             for member in members
         ],
         "next": start + limit if start + limit < len(cluster) else None,
+        "history": _history(part, id),
     }
+
+
+def _history(part: Part, id: str) -> dict[str, Any]:
+    """The latest events of a cluster: none where the ledger is only followed."""
+    (state,) = part.states().values()
+    history: ClusterHistory = state.history
+    events = [
+        {"time": event.time_ms, "event": event.event, "size": event.size, "changes": event.changes}
+        | ({"merged_from": event.merged_from} if event.merged_from else {})
+        | ({"split_from": event.split_from} if event.split_from else {})
+        for event in history.of(id)
+    ]
+    return {"since": history.since_ms, "events": events}
 
 
 async def _list_clusters(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
