@@ -104,7 +104,7 @@ def figure(title: str, subtitle: str, heights: tuple[int, ...] = (1,)) -> "tuple
     return made, axes
 
 
-def legend(axes: "Axes", place: Literal["upper left", "upper center", "lower right"]) -> None:
+def legend(axes: "Axes", place: Literal["upper left", "upper center", "lower left", "lower right"]) -> None:
     """Add a legend for the lines and areas."""
     axes.legend(loc=place, frameon=False, fontsize=9, labelcolor=INK)
 

@@ -33,6 +33,7 @@ GROUPS = {
         "tune": "choose bands and rows: recall, false candidates, memory",
         "profile": "propose, show and check profiles, which define how records are compared",
         "train": "learn the weights of a profile from records",
+        "evaluate": "compare matches with the true ones: precision, recall, F1",
     },
     "shell": {
         "completion": "print the completion script for bash, zsh or fish",

@@ -100,7 +100,7 @@ class RecordReader:
             self.progress.update(part.position, self.records)
             yield part.records
 
-    def _report_repeats(self, part: RecordPart) -> None:
+    def _report_repeats(self, part: RecordPart[Record]) -> None:
         for record, line in zip(part.records, part.lines, strict=True):
             if record.id not in self._ids:
                 self._ids.add(record.id)

@@ -204,9 +204,15 @@ def add_format(add: Callable[..., object], formats: Sequence[str]) -> None:
     add("--delimiter", type=delimiter, default="", metavar="C", help=help)
 
 
-def add_max_bytes(parser: Parser, add: Callable[..., object], what: str) -> None:
+def add_max_bytes(parser: Parser, add: Callable[..., object], what: str, default: int = 524_288) -> None:
     """The largest input that is read; `add` adds an option."""
-    add("--max-bytes", type=whole(1), default=524_288, metavar="N", help=f"larger {what} are rejected (default 524288)")
+    add(
+        "--max-bytes",
+        type=whole(1),
+        default=default,
+        metavar="N",
+        help=f"larger {what} are rejected (default {default})",
+    )
     for old in ("--max-document-bytes", "--max-record-bytes"):
         parser.renamed(old, "--max-bytes")
 

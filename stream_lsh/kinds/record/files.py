@@ -15,7 +15,7 @@ import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage
 from stream_lsh.files.chunks import Refused
@@ -31,9 +31,22 @@ from stream_lsh.records.model import Record
 FORMATS = ("jsonl", "csv", "tsv", "parquet")
 _ENDINGS = (".gz", ".zst", ".csv", ".tsv", ".tab", ".parquet", ".pq", ".jsonl", ".ndjson", ".json")
 
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Maker(Protocol[T_co]):
+    """Constructs the records of one file."""
+
+    def require(self, path: str, columns: Sequence[str]) -> None:
+        """Raise ConfigError if a table with these columns has no records of this sort."""
+
+    def record(self, columns: Mapping[str, object]) -> T_co:
+        """The record in a row or an object; raises InputError to reject it."""
+
 
 @dataclass(slots=True)
-class RecordPart:
+class RecordPart(Generic[T]):
     """Consecutive records of a file.
 
     Attributes:
@@ -46,7 +59,7 @@ class RecordPart:
 
     path: str
     position: int = 0
-    records: list[Record] = field(default_factory=list)
+    records: list[T] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
 
@@ -101,7 +114,7 @@ def _stem(path: str) -> str:
 
 def read_records(
     inputs: Sequence[Input], names: RecordNames, *, max_bytes: int, encoding: str = "utf-8"
-) -> Iterator[RecordPart]:
+) -> Iterator[RecordPart[Record]]:
     """The records of all files, in order.
 
     Args:
@@ -114,9 +127,16 @@ def read_records(
         ConfigError: a table without a column for the id, or a missing library.
         InputError, OSError: a file cannot be read at all.
     """
+    makers = [RecordMaker(names, source) for source in source_names(inputs)]
+    return read_rows(inputs, makers, max_bytes=max_bytes, encoding=encoding)
+
+
+def read_rows(
+    inputs: Sequence[Input], makers: Sequence[Maker[T]], *, max_bytes: int, encoding: str = "utf-8"
+) -> Iterator[RecordPart[T]]:
+    """The rows of all files, in order, each as its maker constructs it; the rest as in `read_records`."""
     before = 0
-    for file, source in zip(inputs, source_names(inputs), strict=True):
-        make = RecordMaker(names, source)
+    for file, make in zip(inputs, makers, strict=True):
         if file.format == "jsonl":
             parts = _line_parts(file.path, make, max_bytes, encoding)
         elif file.format == "parquet":
@@ -129,9 +149,9 @@ def read_records(
         before += file.size
 
 
-def _line_parts(path: str, make: RecordMaker, max_bytes: int, encoding: str) -> Iterator[RecordPart]:
+def _line_parts(path: str, make: Maker[T], max_bytes: int, encoding: str) -> Iterator[RecordPart[T]]:
     for first, lines, errors, position in line_chunks(path, max_bytes):
-        part, wrong = RecordPart(path, position), dict(errors)
+        part, wrong = RecordPart[T](path, position), dict(errors)
         for at, line in enumerate(lines):
             number = first + at
             if at in wrong:
@@ -144,8 +164,8 @@ def _line_parts(path: str, make: RecordMaker, max_bytes: int, encoding: str) -> 
         yield part
 
 
-def _table_parts(file: Input, make: RecordMaker, max_bytes: int, encoding: str) -> Iterator[RecordPart]:
-    def reader_of(row: list[str]) -> ReadRow[Record]:
+def _table_parts(file: Input, make: Maker[T], max_bytes: int, encoding: str) -> Iterator[RecordPart[T]]:
+    def reader_of(row: list[str]) -> ReadRow[T]:
         header = _header(file.path, row, encoding)
         make.require(file.path, header)
         return lambda row: make.record(_row_fields(row, header, max_bytes, encoding))
@@ -186,18 +206,18 @@ def _not_decoded(encoding: str) -> str:
     return f"got bytes that are not {encoding.upper()}: set --encoding, such as latin-1"
 
 
-def _parquet_parts(file: Input, make: RecordMaker) -> Iterator[RecordPart]:
+def _parquet_parts(file: Input, make: Maker[T]) -> Iterator[RecordPart[T]]:
     def columns_of(names: list[str]) -> None:
         make.require(file.path, names)
 
     for batch, first, total in parquet_batches(file.path, columns_of):
-        part = RecordPart(file.path, file.size * (first + batch.num_rows - 1) // total)
+        part = RecordPart[T](file.path, file.size * (first + batch.num_rows - 1) // total)
         for number, row in enumerate(batch.to_pylist(), first):
             _take(part, number, make, lambda row=row: row)
         yield part
 
 
-def _take(part: RecordPart, line: int, make: RecordMaker, read: Any) -> None:
+def _take(part: RecordPart[T], line: int, make: Maker[T], read: Any) -> None:
     """Read one record, or its error, into a part."""
     try:
         record = make.record(read())
@@ -208,5 +228,5 @@ def _take(part: RecordPart, line: int, make: RecordMaker, read: Any) -> None:
         part.lines.append(line)
 
 
-def _reject(part: RecordPart, line: int, error: InputError) -> None:
+def _reject(part: RecordPart[T], line: int, error: InputError) -> None:
     part.refused.append(Refused(part.path, line, error.reason, str(error)))

@@ -97,8 +97,18 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
     return Labels(left, right, match == 1, unknown)
 
 
+def answer_of(text: str) -> bool | None:
+    """Whether a text names a match or a non-match; None for another text.
+
+    Example:
+        >>> answer_of("Yes"), answer_of("0"), answer_of("maybe")
+        (True, False, None)
+    """
+    return _ANSWERS.get(text.strip().lower())
+
+
 def _answer(text: str, path: str) -> bool:
-    answer = _ANSWERS.get(text.strip().lower())
+    answer = answer_of(text)
     if answer is None:
         raise InputError("labels", f"{path}: got {text!r:.40} in the column `match`, expected 1 or 0")
     return answer

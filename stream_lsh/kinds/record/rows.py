@@ -113,13 +113,13 @@ class RecordMaker:
         """
         fields = flat(columns)
         id_column, source_column = self._plan(tuple(fields))
-        id = _word(fields.get(id_column or ""))
+        id = word(fields.get(id_column or ""))
         if not id:
             wanted = " or ".join(f"`{name}`" for name in ((id_column,) if id_column else self._names.id[:6]))
             raise UnusableDocument(
                 "id", f"got no {wanted}, expected a text or a whole number; --id-column names another"
             )
-        own_source = checked_source(_word(fields.get(source_column or "")), source_column or "source")
+        own_source = checked_source(word(fields.get(source_column or "")), source_column or "source")
         source = own_source or self._source
         special = (id_column, source_column)
         return Record(
@@ -168,7 +168,7 @@ def deleted(record: Record, name: str = DELETED) -> bool:
     return record.fields.get(name) is True
 
 
-def _word(value: object) -> str:
+def word(value: object) -> str:
     """An id or a source as a text; "" for a value of another type."""
     if isinstance(value, str):
         return value.strip()
