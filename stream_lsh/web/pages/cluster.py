@@ -6,6 +6,7 @@ from typing import Any
 from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.drawings.timeline import timeline
 from stream_lsh.web.links import link
+from stream_lsh.web.pages.history import events_of
 from stream_lsh.web.pages.page import Page, PipelineName
 from stream_lsh.web.texts import counted, one_line
 
@@ -36,6 +37,7 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
             "heading": heading,
             "facts": facts,
             "members": members,
+            "events": events_of(found["history"], "document"),
             "timeline": timeline(members),
             "with_titles": any("title" in one for one in members),
             "with_sources": any("source" in one for one in members),

@@ -7,6 +7,7 @@ from typing import Any
 from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.links import link
 from stream_lsh.web.pages.entities import label
+from stream_lsh.web.pages.history import events_of
 from stream_lsh.web.pages.page import Page, PipelineName
 from stream_lsh.web.texts import counted, field_text, one_line
 
@@ -39,6 +40,7 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
             "fields": [_field(name, golden, members) for name in names[:_MOST_FIELDS]],
             "omitted": max(0, len(names) - _MOST_FIELDS),
             "members": members,
+            "events": events_of(found["history"], "record"),
             "next": link("entity", pipeline.name, id=id, start=following) if following is not None else "",
             "first": link("entity", pipeline.name, id=id) if "start" in query else "",
         },

@@ -57,10 +57,29 @@ def _one_cluster(members: list[dict[str, Any]], **changes: Any) -> Callable[[], 
         "members": sorted(members, key=lambda one: one["time"]),
         "next": None,
         "lag": 0,
+        "history": {"since": None, "events": []},
         **changes,
     }
     return lambda: FixedSource({"/pipelines/news/clusters/wire-1?limit=200": (200, value)})
 
+
+def _event(event: str, minute: int = 0, size: int = 2, changes: int = 1, **clusters: Any) -> dict[str, Any]:
+    return {"time": START + 60_000 * minute, "event": event, "size": size, "changes": changes, **clusters}
+
+
+_HISTORY = {
+    "since": START,
+    "events": [
+        _event("joined", 50, 12, 3),
+        _event("left", 40, 9),
+        _event("merged", 30, 9, merged_from=["herald-9", "blog-2"]),
+        _event("changed", 20, 4),
+        _event("split", 10, 4),
+        _event("joined", 9, 5),
+        _event("split", 8, 2, split_from="wire-0"),
+        _event("created", 7),
+    ],
+}
 
 _CLOSED = {
     "type": "urn:stream-lsh:problem:closed",
@@ -169,8 +188,13 @@ CASES = [
             headline="Two ships burn in the port",
             source_count=4,
             lag=3,
+            history=_HISTORY,
         ),
-        ("Two ships burn in the port", "12 documents · 4 outlets", "3 messages are not included yet"),
+        (
+            *("Two ships burn in the port", "12 documents · 4 outlets", "3 messages are not included yet"),
+            *("3 documents joined: 12 documents", "merged: 9 documents, also those of herald-9, blog-2"),
+            *("split off: 2 documents, from wire-0", "Changes before"),
+        ),
     ),
     Case(
         "cluster-plain",
@@ -181,7 +205,11 @@ CASES = [
     Case(
         "cluster-hostile",
         "/p/news/cluster?id=wire-1",
-        _one_cluster(_members(HOSTILE), headline=HOSTILE[0]),
+        _one_cluster(
+            _members(HOSTILE),
+            headline=HOSTILE[0],
+            history={"since": 0, "events": [_event("merged", merged_from=HOSTILE)]},
+        ),
         ("<script>window.owned=1</script>", "\\u202e"),
     ),
     Case(
