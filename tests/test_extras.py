@@ -189,7 +189,12 @@ RUNS = {
     "embedded": ["demo", "worker --embedded --config worker.toml"],
     "html": ["dedup pages.jsonl --html main --jobs 1", "news pages.jsonl --jobs 1"],
     "plots": ["tune --picture curve.svg"],
-    "records": ["link people.csv --profile people", "train people.csv --profile people", "profile show people"],
+    "records": [
+        "link people.csv --profile people",
+        "train people.csv --profile people",
+        "review people.csv --profile people --labels labels.csv",
+        "profile show people",
+    ],
     "stem": ["dedup docs.jsonl --shingles stem:en:2", "tune docs.jsonl --shingles stem:en:2"],
     "web": ["ui --url http://127.0.0.1:6067"],
 }

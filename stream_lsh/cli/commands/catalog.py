@@ -33,6 +33,7 @@ GROUPS = {
         "tune": "choose bands and rows: recall, false candidates, memory",
         "profile": "propose, show and check profiles, which define how records are compared",
         "train": "learn the weights of a profile from records",
+        "review": "label uncertain pairs of records in the terminal, for train",
         "evaluate": "compare matches with the true ones: precision, recall, F1",
     },
     "shell": {

@@ -24,10 +24,9 @@ def unmatched_columns(profile: Profile, columns: Iterable[str], ignored: Collect
         >>> [*unmatched_columns(profile, ["Surname", "shoe size", "time"], ["time"])]
         ['columns that the profile does not read: shoe size', 'compared fields without a column: born']
     """
-    names = {field.name: {folded(name) for name in (*field.columns, field.name)} for field in profile.fields}
+    names = _names(profile)
     present = {folded(column): column for column in columns}
-    read = set().union({folded(name) for name in ignored}, *names.values())
-    unread = [column for name, column in present.items() if name not in read]
+    unread = unread_columns(profile, present.values(), ignored)
     if unread:
         yield f"columns that the profile does not read: {_listed(unread)}"
     parts = {field.name: field.of for field in profile.fields}
@@ -38,6 +37,17 @@ def unmatched_columns(profile: Profile, columns: Iterable[str], ignored: Collect
     ]  # fmt: skip
     if absent:
         yield f"compared fields without a column: {_listed(absent)}"
+
+
+def unread_columns(profile: Profile, columns: Iterable[str], ignored: Collection[str] = ()) -> list[str]:
+    """The columns that a profile does not read; the arguments are those of `unmatched_columns`."""
+    read = set().union({folded(name) for name in ignored}, *_names(profile).values())
+    return [column for column in columns if folded(column) not in read]
+
+
+def _names(profile: Profile) -> dict[str, set[str]]:
+    """The names of the columns of each field, folded."""
+    return {field.name: {folded(name) for name in (*field.columns, field.name)} for field in profile.fields}
 
 
 def _listed(names: list[str]) -> str:

@@ -70,7 +70,7 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
             "columns of ids: pairs that are matches; a column `match` with 1 or 0 distinguishes non-matches"
         )
     places = (header.index("left"), header.index("right")) if set(_NAMED) <= set(header) else (0, 1)
-    row_of, shared = _by_plain_id(rows, sources)
+    row_of, shared = rows_by_id(rows, sources)
     if all(name in row_of for name in first):
         raise ConfigError(f"{path}: got ids of records in the first line, expected a header such as left,right")
     answer_at = header.index(_MATCH) if set(_NAMED) <= set(header) and _MATCH in header else None
@@ -114,7 +114,7 @@ def _answer(text: str, path: str) -> bool:
     return answer
 
 
-def _by_plain_id(rows: Mapping[str, int], sources: Sequence[str]) -> tuple[dict[str, int], set[str]]:
+def rows_by_id(rows: Mapping[str, int], sources: Sequence[str]) -> tuple[dict[str, int], set[str]]:
     """The row of each id, full or plain, and the ambiguous plain ids."""
     row_of, shared = dict[str, int](), set[str]()
     for id, row in rows.items():

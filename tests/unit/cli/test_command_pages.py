@@ -41,6 +41,7 @@ GUIDES = {
     "plan": ("Scale", "../../scale.md"),
     "tune": ("Choosing parameters", "../../guides/choosing-parameters.md"),
     "train": ("Matching records", "../../guides/records.md"),
+    "review": ("Evaluate results", "../../guides/evaluating.md"),
     "evaluate": ("Evaluate results", "../../guides/evaluating.md"),
     "profile": ("Matching records", "../../guides/records.md"),
 }
