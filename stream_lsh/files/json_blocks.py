@@ -1,15 +1,18 @@
 """Input files as blocks of JSON lines, which one parser reads, whatever their format.
 
-    .jsonl .ndjson .json          a JSON object per line
+    .jsonl  .ndjson               a JSON object per line
+    .json                         a JSON array of objects, or an object per line
     .csv  .tsv  .tab              a header, then a document per row
     .parquet  .pq                 a document per row; needs the extra `parquet`
-    .txt  .md  .html and such     a document, its id the path
+    .arrow  .feather  .ipc        the same
+    .txt  .md  .html and such     a document, its id the path; with the format `lines` a document per line
     a folder                      a document per file, its id the relative path
 
-Any of them but Parquet may end in `.gz` or `.zst`.  A row and a file of a folder are converted to a line first: that
-costs a microsecond or two, and ids, times and sizes are checked in one place only.
+Any of them but Parquet and Arrow may end in `.gz` or `.zst`.  A row and a file of a folder are converted to a line
+first: that costs a microsecond or two, and ids, times and sizes are checked in one place only.
 """
 
+import codecs
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,14 +23,16 @@ import msgspec
 
 from stream_lsh.errors import InputError, MalformedMessage, UnusableDocument
 from stream_lsh.files.chunks import Refused
-from stream_lsh.files.discover import PARQUET, TEXT, Input, files_of
+from stream_lsh.files.columnar import record_batches
+from stream_lsh.files.discover import FOLDER, LINES, TEXT, Input, files_of
 from stream_lsh.files.inflate import STDIN, file_chunks
 from stream_lsh.files.lines import check_columns, check_distinct, too_large
-from stream_lsh.files.parquet import parquet_batches
 from stream_lsh.files.rows import cell_reader, line_chunks, row_chunks
 from stream_lsh.text.page import page_source
 from stream_lsh.wire.field_names import FieldNames
 
+TEXTS = (TEXT, LINES, FOLDER)
+"""Formats without columns."""
 MAX_AHEAD_MS = 3_600_000
 """A document whose time is further ahead of the clock has a wrong time."""
 _SHOWN = 20
@@ -69,15 +74,15 @@ def blocks(
 
     For stories a file of a folder has the time of its last change, and its outlet is the folder within the folder.
     """
-    folders = sum(file.format == "folder" for file in inputs)
     before = 0
     for file in inputs:
-        if file.format in (TEXT, "folder"):
-            result = text_blocks(file, names, max_bytes, several=folders > 1, stories=stories, html=html)
-        elif file.format == "jsonl":
-            result = _line_blocks(file.path, max_bytes)
-        elif file.format == PARQUET:
-            result = _parquet_blocks(file, names, max_bytes, stories=stories)
+        if file.format in TEXTS:
+            several = several_of(file, inputs)
+            result = text_blocks(file, names, max_bytes, several=several, stories=stories, html=html)
+        elif file.holds_json:
+            result = _line_blocks(file, max_bytes)
+        elif file.columnar:
+            result = _columnar_blocks(file, names, max_bytes, stories=stories)
         else:
             result = _table_blocks(file, names, max_bytes, stories=stories)
         for block in result:
@@ -86,19 +91,26 @@ def blocks(
         before += file.size
 
 
+def several_of(file: Input, inputs: Sequence[Input]) -> bool:
+    """Whether there are several inputs of the format of a file."""
+    return sum(other.format == file.format for other in inputs) > 1
+
+
 def text_blocks(
     file: Input, names: FieldNames, max_bytes: int, *, several: bool = False, stories: bool = False, html: bool = False
 ) -> Iterator[Block]:
-    """The document in a file, or the documents in the files of a folder, each as one block.
+    """The document in a file, the documents in its lines, or the documents in the files of a folder.
 
     Args:
-        file: of the format TEXT, or a folder.
+        file: of one of the formats TEXTS.
         names: of the fields of id, text and source.
         max_bytes: of a document.
-        several: whether there are several folders.
+        several: whether there are several inputs of this format.
         stories: whether times and outlets are read.
         html: whether files may be pages.
     """
+    if file.format == LINES:
+        return _plain_line_blocks(file, names, max_bytes, several=several)
     if file.format == TEXT:
         return _text_blocks([(file.path, file.path)], "", "", names, max_bytes, stories=stories, html=html)
     # Two folders may hold files with the same relative path, which are different documents.
@@ -106,10 +118,26 @@ def text_blocks(
     return _text_blocks(files_of(file.path), file.path, start, names, max_bytes, stories=stories, html=html)
 
 
-def _line_blocks(path: str, max_bytes: int) -> Iterator[Block]:
-    for first, lines, errors, position in line_chunks(path, max_bytes):
+def _line_blocks(file: Input, max_bytes: int) -> Iterator[Block]:
+    for first, lines, errors, position in line_chunks(file, max_bytes):
         if lines:
-            yield Block(lines, Places(path, range(first, first + len(lines))), position, errors, False)
+            yield Block(lines, Places(file.path, range(first, first + len(lines))), position, errors, False)
+
+
+def _plain_line_blocks(file: Input, names: FieldNames, max_bytes: int, *, several: bool) -> Iterator[Block]:
+    """The lines of a text as documents; their ids are their numbers, behind the path if there are several files."""
+    for first, lines, errors, position in line_chunks(file, max_bytes):
+        block = Block([], Places(file.path, range(first, first + len(lines))), position, errors)
+        for index, line in enumerate(lines):
+            text = line.removeprefix(codecs.BOM_UTF8) if first + index == 1 else line
+            id = f"{file.path}:{first + index}" if several else str(first + index)
+            try:
+                value = {names.id: id, names.text: as_text(text.removesuffix(b"\r"))}
+                block.lines.append(_json_line(value) if text.strip() else b"")
+            except InputError as error:
+                block.errors.append((index, error))
+                block.lines.append(b"")
+        yield block
 
 
 def _table_blocks(file: Input, names: FieldNames, max_bytes: int, *, stories: bool) -> Iterator[Block]:
@@ -142,17 +170,16 @@ def _columns_of(path: str, header: Sequence[str], names: FieldNames, *, stories:
     return [name for name in dict.fromkeys(wanted) if name in header]
 
 
-def _parquet_blocks(file: Input, names: FieldNames, max_bytes: int, *, stories: bool) -> Iterator[Block]:
+def _columnar_blocks(file: Input, names: FieldNames, max_bytes: int, *, stories: bool) -> Iterator[Block]:
     def columns_of(header: list[str]) -> list[str]:
         return _columns_of(file.path, header, names, stories=stories)
 
-    for batch, first, total in parquet_batches(file.path, columns_of):
-        end = first + batch.num_rows
-        block = Block([], Places(file.path, range(first, end)), file.size * (end - 1) // total)
+    for batch, first, position in record_batches(file, columns_of):
+        block = Block([], Places(file.path, range(first, first + batch.num_rows)), position)
         for index, row in enumerate(batch.to_pylist()):
             line = b""
             try:
-                line = _json_line({name: _as_text(value) for name, value in row.items()})
+                line = _json_line({name: as_text(value) for name, value in row.items()})
                 if len(line) > max_bytes:
                     raise too_large(len(line), max_bytes)
             except InputError as error:
@@ -162,7 +189,7 @@ def _parquet_blocks(file: Input, names: FieldNames, max_bytes: int, *, stories: 
         yield block
 
 
-def _as_text(value: object) -> object:
+def as_text(value: object) -> object:
     """A value of a column; binary columns of texts are common in Parquet.
 
     Raises:

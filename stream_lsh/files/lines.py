@@ -72,6 +72,11 @@ class Splitter:
         self._begun, self._size = [rest], len(rest)
         return [ended, *lines], errors
 
+    def end(self) -> tuple[list[bytes], list[tuple[int, InputError]]]:
+        """The last line, if nothing ends it; otherwise none."""
+        lines, errors = self.split(b"\n")
+        return lines if lines != [b""] or errors else [], errors
+
 
 def too_large(size: int, max_bytes: int) -> UnusableDocument:
     """The error for a document over the limit."""

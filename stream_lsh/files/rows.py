@@ -1,16 +1,20 @@
 """Rows of tables and lines of files in chunks, each with the number of its line: the loop of every reader of files."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Generic, NamedTuple, TypeVar
 
 from stream_lsh.errors import InputError
 from stream_lsh.files.chunks import Refused
-from stream_lsh.files.discover import Input
-from stream_lsh.files.inflate import file_chunks
+from stream_lsh.files.discover import JSON, Input
+from stream_lsh.files.inflate import Chunk, file_chunks
+from stream_lsh.files.json_array import ArraySplitter, begins_array
 from stream_lsh.files.lines import Splitter, cells, header_of, table_rows
 
 ROWS = 256
 """Rows of a chunk."""
+_BLANK_BYTES = 1 << 20
+"""Of a file that begins with blanks; what follows is not a JSON array."""
 
 T = TypeVar("T")
 ReadRow = Callable[[list[str] | InputError], T]
@@ -129,19 +133,37 @@ class LineChunk(NamedTuple):
     position: int
 
 
-def line_chunks(path: str, max_bytes: int) -> Iterator[LineChunk]:
+def line_chunks(file: Input, max_bytes: int) -> Iterator[LineChunk]:
     """The lines of a file, as they are read; the last chunk has what follows the last end of a line, and may be empty.
 
+    The elements of a JSON array are lines, too, numbered from 1.
+
     Args:
-        path: of the file.
+        file: the file.
         max_bytes: of a line.
+
+    Raises:
+        MalformedMessage: a JSON array without an end, or damaged compressed data.
     """
     first, position = 1, 0
-    splitter = Splitter(max_bytes)
-    for data, position in file_chunks(path):
+    chunks = file_chunks(file.path)
+    begin = _begin(chunks) if file.format == JSON else []
+    is_array = begins_array(b"".join(data for data, _ in begin))
+    splitter = ArraySplitter(file.path, max_bytes) if is_array else Splitter(max_bytes)
+    for data, position in chain(begin, chunks):
         lines, errors = splitter.split(data)
         if lines:
             yield LineChunk(first, lines, errors, position)
             first += len(lines)
-    lines, errors = splitter.split(b"\n")
-    yield LineChunk(first, lines if lines != [b""] or errors else [], errors, position)
+    lines, errors = splitter.end()
+    yield LineChunk(first, lines, errors, position)
+
+
+def _begin(chunks: Iterator[Chunk]) -> list[Chunk]:
+    """The chunks of a file up to the first character that is not blank, or up to a limit."""
+    begin: list[Chunk] = []
+    for chunk in chunks:
+        begin.append(chunk)
+        if chunk.data.strip() or sum(len(data) for data, _ in begin) > _BLANK_BYTES:
+            break
+    return begin

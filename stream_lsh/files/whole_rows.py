@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import msgspec
 
 from stream_lsh.errors import InputError, MalformedMessage
-from stream_lsh.files.discover import PARQUET, TEXT, Input
-from stream_lsh.files.json_blocks import text_blocks
+from stream_lsh.files.columnar import record_batches
+from stream_lsh.files.discover import Input
+from stream_lsh.files.json_blocks import TEXTS, several_of, text_blocks
 from stream_lsh.files.lines import check_distinct
-from stream_lsh.files.parquet import parquet_batches
 from stream_lsh.files.rows import line_chunks, row_chunks
 from stream_lsh.wire.field_names import FieldNames
 
 _BATCH_ROWS = 8192
-"""Of Parquet; as many as fit the bound of a batch."""
+"""Of columnar files; as many as fit the bound of a batch."""
 
 Row = Mapping[str, Any]
 Place = tuple[str, int | str]
@@ -29,8 +29,8 @@ class RowBatch(NamedTuple):
     """Consecutive rows of a file, without the rejected ones.
 
     Attributes:
-        rows: by column; values of JSON lines are `msgspec.Raw`.  None for Parquet.
-        columns: the `pyarrow.RecordBatch` of Parquet; None for other formats.
+        rows: by column; values of JSON lines are `msgspec.Raw`.  None for Parquet and Arrow.
+        columns: the `pyarrow.RecordBatch` of Parquet and Arrow; None for other formats.
     """
 
     rows: Sequence[Row] | None
@@ -69,21 +69,20 @@ class RowSource(NamedTuple):
             ConfigError: a table has a column twice.
             InputError, OSError: a file cannot be read.
         """
-        folders = sum(file.format == "folder" for file in self.inputs)
         for file in self.inputs:
-            if file.format in (TEXT, "folder"):
-                yield from self._text_rows(file, rejected, several=folders > 1)
-            elif file.format == "jsonl":
-                yield from _json_rows(file.path, self.max_bytes, rejected)
-            elif file.format == PARQUET:
-                yield from _parquet_rows(file.path, rejected)
+            if file.format in TEXTS:
+                yield from self._text_rows(file, rejected, several=several_of(file, self.inputs))
+            elif file.holds_json:
+                yield from _json_rows(file, self.max_bytes, rejected)
+            elif file.columnar:
+                yield from _columnar_rows(file, rejected)
             else:
                 yield from _table_rows(file, self.max_bytes, rejected)
 
     def _text_rows(self, file: Input, rejected: Collection[Place], *, several: bool) -> Iterator[RowBatch]:
         for block in text_blocks(file, self.names, self.max_bytes, several=several, html=self.html):
             places = ((block.places.path, at) for at in block.places.at)
-            lines = [line for line, place in zip(block.lines, places, strict=True) if place not in rejected]
+            lines = [line for line, place in zip(block.lines, places, strict=True) if line and place not in rejected]
             yield RowBatch([json_row(line) for line in lines])
 
 
@@ -127,14 +126,14 @@ def changed() -> MalformedMessage:
     )
 
 
-def _json_rows(path: str, max_bytes: int, rejected: Collection[Place]) -> Iterator[RowBatch]:
-    for first, lines, _, _ in line_chunks(path, max_bytes):
+def _json_rows(file: Input, max_bytes: int, rejected: Collection[Place]) -> Iterator[RowBatch]:
+    for first, lines, _, _ in line_chunks(file, max_bytes):
         if first == 1 and lines:
             lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
         kept = [
             line
             for at, line in enumerate(lines, first)
-            if line.strip() and (not rejected or (path, at) not in rejected)
+            if line.strip() and (not rejected or (file.path, at) not in rejected)
         ]
         yield RowBatch([json_row(line) for line in kept])
 
@@ -157,9 +156,9 @@ def _table_rows(file: Input, max_bytes: int, rejected: Collection[Place]) -> Ite
         yield RowBatch(rows)
 
 
-def _parquet_rows(path: str, rejected: Collection[Place]) -> Iterator[RowBatch]:
-    omitted = {at for file, at in rejected if file == path}
-    for batch, first, _ in parquet_batches(path, lambda _: None, _BATCH_ROWS):
+def _columnar_rows(file: Input, rejected: Collection[Place]) -> Iterator[RowBatch]:
+    omitted = {at for path, at in rejected if path == file.path}
+    for batch, first, _ in record_batches(file, lambda _: None, _BATCH_ROWS):
         rows = range(first, first + batch.num_rows)
         if omitted.isdisjoint(rows):
             yield RowBatch(None, batch)

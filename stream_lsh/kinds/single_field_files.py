@@ -1,6 +1,6 @@
 """Files of sets or vectors: JSON lines, or tables with a column of the compared field.
 
-.jsonl  .ndjson  .json       an object per line, as in messages
+.jsonl  .ndjson  .json       an object per line, as in messages; of .json also an array of objects
 .csv  .tsv  .tab             a header, then one per row; items separated by |, numbers of a vector by blanks, or a
                              JSON list
 """
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Part
 from stream_lsh.files.column_names import AS_NAMED
-from stream_lsh.files.discover import TABLES, TEXT, Input, find_inputs
+from stream_lsh.files.discover import TABLES, Input, find_inputs
 from stream_lsh.files.json_blocks import MAX_AHEAD_MS, blocks, missing_field, refused_of
 from stream_lsh.kinds.kind import FeedPart, KeyValue, KindDefaults
 from stream_lsh.kinds.single_field import Form, parse_valued, parse_valued_lines, valued_message
@@ -53,10 +53,8 @@ def of_values(options: Namespace, form: Form) -> None:
         for name in ("title", "source", "url")
         if getattr(options, f"{name}_column") is not None
     ]
-    if options.format in ("folder", TEXT):
-        problems.append(
-            f"--format: got {options.format}, expected jsonl, csv, tsv or parquet for files with {form.field}"
-        )
+    if options.format not in (None, *TABLES):
+        problems.append(f"--format: got {options.format}, expected one of {', '.join(TABLES)}: files with {form.field}")
     if options.encoding != "utf-8":
         problems.append("--encoding: applies to records only; other kinds are read as UTF-8")
     if problems:
@@ -106,18 +104,13 @@ def read_values(
     Raises:
         ConfigError, InputError, OSError: an input cannot be read at all.
     """
-    folders = [
-        f"{file.path}: is a folder, expected files with {form.field}" for file in inputs if file.format == "folder"
-    ]
-    if folders:
-        raise ConfigError(folders)
     columns = {"id": options.id_column, "time": options.time_column}
     in_blocks = FieldNames(**columns, text=options.text_column)
     in_lines = FieldNames(**columns, **{form.field: options.text_column})
     fields = {"id": (options.id_column, "--id-column"), form.field: (options.text_column, option)}
     latest_ms, before = int(time.time() * 1000) + MAX_AHEAD_MS, 0
     for file in inputs:
-        read_as = form if file.format == "jsonl" else _Cells(form)
+        read_as = form if file.holds_json else _Cells(form)
         for block in blocks([file], in_blocks, options.max_bytes):
             rules = ParseRules(
                 max_bytes=1 << 62 if block.checked else options.max_bytes,

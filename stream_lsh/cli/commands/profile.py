@@ -117,7 +117,7 @@ def _infer(options: Namespace, open_things: ExitStack) -> int:
     from stream_lsh.records.infer import SAMPLE, inferred  # noqa: PLC0415 - loads the comparators
 
     inputs = find_record_inputs(options.file, options.format, options.delimiter)
-    check_outputs([options.output, options.rejects], options.file)
+    check_outputs([options.output, options.rejects], [file.path for file in inputs])
     out = open_things.enter_context(Output(options.output))
     rejects = open_things.enter_context(Output(options.rejects)) if options.rejects else None
     record_reader = RecordReader(inputs, options, Profile(name="", fields=(), comparisons=()), rejects)

@@ -24,9 +24,11 @@ _EPILOG = """\
 inputs:
   CSV, TSV     a header, then a record per row
   JSON lines   an object per line; the fields of nested objects become columns
-  Parquet      with the extra `parquet`
-  All but Parquet may be compressed with gzip or zstd; - is standard input (JSON lines, or the format of --format).
-  With several files, each is a source, unless a column names the source.
+  Parquet      also as Arrow; with the extra `parquet`
+  Files other than Parquet and Arrow may be compressed with gzip or zstd; - is standard input (JSON lines, or the
+  format of --format).  A pattern in quotes, such as 'data/*.csv', stands for the files that match it.  A folder of
+  tables stands for its files.
+  With several files or folders, each is a source, unless a column names the source.
 
 No labels are needed: m, u and the prior come from expectation-maximisation over all pairs, or from the competition of
 rivals if the profile is one-to-one.  With --labels the pairs of that file count as certain matches.
@@ -49,7 +51,7 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError("got --json without --output: the profile needs a file, for the JSON goes to standard output")
     profile = find_profile(options.profile)
     inputs = find_record_inputs(options.file, options.format, options.delimiter)
-    check_outputs([options.output, options.rejects], [*options.file, options.labels])
+    check_outputs([options.output, options.rejects], [*(file.path for file in inputs), options.labels])
     with ExitStack() as open_things:
         hold()  # until the libraries are loaded
         out = open_things.enter_context(Output(options.output))

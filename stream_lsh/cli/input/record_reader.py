@@ -19,8 +19,8 @@ from stream_lsh.cli.options.common import (
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.output.atomic_files import Output, exit_code
 from stream_lsh.cli.output.progress import Progress
-from stream_lsh.files.discover import Input
-from stream_lsh.kinds.record.files import FORMATS, RecordPart, read_records
+from stream_lsh.files.discover import TABLES, Input
+from stream_lsh.kinds.record.files import RecordPart, read_records
 from stream_lsh.kinds.record.rows import RecordNames
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile
@@ -39,7 +39,7 @@ def add_records(parser: Parser) -> None:
 def add_record_input(parser: Parser, *, timed: bool = False) -> None:
     """Add the options for reading records, and the general ones; `timed` adds those for event times."""
     add = parser.add_argument_group("input").add_argument
-    add_format(add, FORMATS)
+    add_format(add, TABLES)
     add("--id-column", metavar="NAME", help="field or column of the id (default: that of the profile)")
     add("--source-column", metavar="NAME", help="field or column of the source (default: that of the profile)")
     if timed:

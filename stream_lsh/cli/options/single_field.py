@@ -93,12 +93,10 @@ def find_value_inputs(paths: Sequence[str], options: Namespace) -> list[Input]:
     """The files with their formats.
 
     Raises:
-        ConfigError: a missing file, a folder that the command does not read, or an array from a pipe; all at once.
+        ConfigError: a missing file, one that the command does not read, or an array from a pipe; all at once.
     """
     inputs = find_inputs(paths, options.format, options.formats, delimiter=options.delimiter)
-    folders = () if "folder" in options.formats else [file.path for file in inputs if file.format == "folder"]
-    problems = [f"{path}: is a folder, expected a file" for path in folders]
-    problems += ["-: an array cannot be read from a pipe" for file in inputs if file[:2] == (STDIN, ARRAY)]
+    problems = ["-: an array cannot be read from a pipe" for file in inputs if file[:2] == (STDIN, ARRAY)]
     if problems:
         raise ConfigError(problems)
     return inputs

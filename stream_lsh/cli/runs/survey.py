@@ -6,15 +6,14 @@ from typing import Any
 
 from stream_lsh.cli.output.tables import plain_value
 from stream_lsh.errors import ConfigError
-from stream_lsh.files.discover import PARQUET
-from stream_lsh.files.parquet import parquet_schema
+from stream_lsh.files.columnar import file_schema
 from stream_lsh.files.whole_rows import Place, RowSource
 
 
 def columns_of(source: RowSource, rejected: Collection[Place]) -> Sequence[str]:
     """The columns of all inputs, in the order in which they first occur."""
-    if all(file.format == PARQUET for file in source.inputs):
-        return list(dict.fromkeys(name for file in source.inputs for name in parquet_schema(file.path).names))
+    if all(file.columnar for file in source.inputs):
+        return list(dict.fromkeys(name for file in source.inputs for name in file_schema(file).names))
     found: dict[str, None] = {}
     for batch in source.batches(rejected):
         for names in [batch.columns.schema.names] if batch.rows is None else batch.rows:
@@ -32,8 +31,8 @@ def schema_of(source: RowSource, rejected: Collection[Place]) -> Any:
         arrow: Any = import_module("pyarrow")
     except ImportError:
         raise ConfigError('Parquet needs pyarrow: pip install "stream_lsh[parquet]", or write JSON lines') from None
-    if all(file.format == PARQUET for file in source.inputs):
-        schemas = [parquet_schema(file.path) for file in source.inputs]
+    if all(file.columnar for file in source.inputs):
+        schemas = [file_schema(file) for file in source.inputs]
     else:
         schemas = []
     try:

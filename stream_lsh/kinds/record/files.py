@@ -1,17 +1,18 @@
 """Files of records for the commands: rows of tables, JSON objects, Parquet, as records with an id and a source.
 
     .csv  .tsv  .tab                           a header, then a record per row
-    .parquet  .pq                              a record per row; needs the extra `parquet`
-    .jsonl .ndjson .json                       a JSON object per line
+    .parquet  .pq  .arrow  .feather  .ipc      a record per row; needs the extra `parquet`
+    .jsonl  .ndjson  .json                     a JSON object per line; of .json also an array of objects
 
-All formats except Parquet, which has its own compression, may be compressed: `.gz` and `.zst`.
+All formats except Parquet and Arrow, which have their own compression, may be compressed: `.gz` and `.zst`.
 
 The source of a record is the value of its source column.  Without one it is the name of the file, if there are several
-files; the records of a single file have no source.  Two sources may use one id for different entities, so the id of a
-record with a source is `source/id`, without a source the plain id.
+files; the records of a single file have no source.  The files of a folder have one source, the folder.  Two sources
+may use one id for different entities, so the id of a record with a source is `source/id`, without one the plain id.
 """
 
 import codecs
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -19,17 +20,19 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage
 from stream_lsh.files.chunks import Refused
-from stream_lsh.files.discover import TEXT, Input, find_inputs
+from stream_lsh.files.columnar import record_batches
+from stream_lsh.files.discover import TABLES, Input, find_inputs
 from stream_lsh.files.inflate import STDIN
 from stream_lsh.files.lines import check_distinct, too_large, undecoded
-from stream_lsh.files.parquet import parquet_batches
 from stream_lsh.files.rows import ReadRow, line_chunks, row_chunks
 from stream_lsh.kinds.record.messages import LONGEST_SOURCE
 from stream_lsh.kinds.record.rows import RecordMaker, RecordNames, fields_of
 from stream_lsh.records.model import Record
 
-FORMATS = ("jsonl", "csv", "tsv", "parquet")
-_ENDINGS = (".gz", ".zst", ".csv", ".tsv", ".tab", ".parquet", ".pq", ".jsonl", ".ndjson", ".json")
+_ENDINGS = (
+    *(".gz", ".zst", ".csv", ".tsv", ".tab", ".parquet", ".pq"),
+    *(".arrow", ".feather", ".ipc", ".jsonl", ".ndjson", ".json"),
+)
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -52,7 +55,7 @@ class RecordPart(Generic[T]):
     Attributes:
         path: of the file.
         records: in order.
-        lines: for each record the line of the file where it ends; for Parquet the row.
+        lines: for each record the line of the file where it ends, the row, or the element of an array.
         refused: the rejected records among them.
         position: bytes of all inputs read so far.
     """
@@ -68,19 +71,13 @@ def find_record_inputs(paths: Sequence[str], format: str | None, delimiter: str 
     """The files with their formats.
 
     Raises:
-        ConfigError: a file does not exist, or is a folder; all problems at once.
+        ConfigError: a file does not exist, or has no records; all problems at once.
     """
-    inputs = find_inputs(paths, format, FORMATS, delimiter=delimiter)
-    problems = [f"{file.path}: is a folder, expected a file" for file in inputs if file.format == "folder"]
-    if format == TEXT:
-        problems.append("--format: got text, expected a format with records")
-    if problems:
-        raise ConfigError(problems)
-    return inputs
+    return find_inputs(paths, format, TABLES, delimiter=delimiter)
 
 
 def source_names(inputs: Sequence[Input]) -> list[str]:
-    """The default source of each file's records, for records without one; empty for a single file.
+    """The default source of each file's records, for records without one; empty for a single file or folder.
 
     Example:
         >>> source_names([Input("in/ACM.csv.gz", "csv", 0), Input("in/DBLP2.csv", "csv", 0)])
@@ -91,14 +88,16 @@ def source_names(inputs: Sequence[Input]) -> list[str]:
     Raises:
         ConfigError: a path that is too long for a source.
     """
-    if len(inputs) < 2:
+    paths = dict.fromkeys(file.folder or file.path for file in inputs)
+    if len(paths) < 2:
         return [""] * len(inputs)
-    stems = [_stem(file.path) for file in inputs]
-    names = [file.path if stems.count(stem) > 1 else stem for file, stem in zip(inputs, stems, strict=True)]
+    stems = {path: _stem(path) for path in paths}
+    counts = Counter(stems.values())
+    names = [path if counts[stems[path]] > 1 else stems[path] for path in (file.folder or file.path for file in inputs)]
     problems = [
         f"{name}: got a file name of more than {LONGEST_SOURCE} characters as the source: rename the file, or name a "
         "column with --source-column"
-        for name in names
+        for name in dict.fromkeys(names)
         if len(name) > LONGEST_SOURCE
     ]
     if problems:
@@ -137,10 +136,10 @@ def read_rows(
     """The rows of all files, in order, each as its maker constructs it; the rest as in `read_records`."""
     before = 0
     for file, make in zip(inputs, makers, strict=True):
-        if file.format == "jsonl":
-            parts = _line_parts(file.path, make, max_bytes, encoding)
-        elif file.format == "parquet":
-            parts = _parquet_parts(file, make)
+        if file.holds_json:
+            parts = _line_parts(file, make, max_bytes, encoding)
+        elif file.columnar:
+            parts = _columnar_parts(file, make)
         else:
             parts = _table_parts(file, make, max_bytes, encoding)
         for part in parts:
@@ -149,9 +148,9 @@ def read_rows(
         before += file.size
 
 
-def _line_parts(path: str, make: Maker[T], max_bytes: int, encoding: str) -> Iterator[RecordPart[T]]:
-    for first, lines, errors, position in line_chunks(path, max_bytes):
-        part, wrong = RecordPart[T](path, position), dict(errors)
+def _line_parts(file: Input, make: Maker[T], max_bytes: int, encoding: str) -> Iterator[RecordPart[T]]:
+    for first, lines, errors, position in line_chunks(file, max_bytes):
+        part, wrong = RecordPart[T](file.path, position), dict(errors)
         for at, line in enumerate(lines):
             number = first + at
             if at in wrong:
@@ -206,12 +205,12 @@ def _not_decoded(encoding: str) -> str:
     return f"got bytes that are not {encoding.upper()}: set --encoding, such as latin-1"
 
 
-def _parquet_parts(file: Input, make: Maker[T]) -> Iterator[RecordPart[T]]:
+def _columnar_parts(file: Input, make: Maker[T]) -> Iterator[RecordPart[T]]:
     def columns_of(names: list[str]) -> None:
         make.require(file.path, names)
 
-    for batch, first, total in parquet_batches(file.path, columns_of):
-        part = RecordPart[T](file.path, file.size * (first + batch.num_rows - 1) // total)
+    for batch, first, position in record_batches(file, columns_of):
+        part = RecordPart[T](file.path, position)
         for number, row in enumerate(batch.to_pylist(), first):
             _take(part, number, make, lambda row=row: row)
         yield part

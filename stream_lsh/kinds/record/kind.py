@@ -8,7 +8,7 @@ from typing import ClassVar
 import msgspec
 
 from stream_lsh.errors import ConfigError, InvariantError
-from stream_lsh.files.discover import TEXT, Input
+from stream_lsh.files.discover import TABLES, Input
 from stream_lsh.kinds.kind import FeedPart, KeyValue, KindDefaults, Setting, StoredSize
 from stream_lsh.kinds.queries import Queries
 from stream_lsh.kinds.record.example import example_record
@@ -124,7 +124,7 @@ class RecordKind(RecordSettings, KindDefaults):
         """Find files of records."""
         names = [name for name in ("text", "title", "url") if getattr(options, f"{name}_column") is not None]
         problems = [f"--{name}-column: applies to documents, but the pipeline has records" for name in names]
-        if options.format in ("folder", TEXT):
+        if options.format not in (None, *TABLES):
             problems.append(f"--format: got {options.format}, expected a format with records")
         if problems:
             raise ConfigError(problems)

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from stream_lsh.errors import MalformedMessage, UnusableDocument
 from stream_lsh.files.chunks import Part
-from stream_lsh.files.discover import PARQUET, Input
+from stream_lsh.files.discover import Input
 from stream_lsh.files.lines import check_columns
 from stream_lsh.files.rows import ROWS, RowChunk, cell_reader, row_chunks
 from stream_lsh.kinds.set.messages import ItemsForm
@@ -31,7 +31,7 @@ def read_sets(inputs: Sequence[Input], options: Namespace, form: ItemsForm) -> I
     by_id: dict[str, list[str | int]] = {}
     before = 0
     for file in inputs:
-        if file.format in ("jsonl", PARQUET):
+        if file.holds_json or file.columnar:
             chunks = read_lines(file, options, form, options.item_column, "--item-column")
         elif options.separator is None:
             chunks = _rows_of_items(file, options, form, by_id)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage
 from stream_lsh.files.chunks import Part, Refused
-from stream_lsh.files.discover import ARRAY, PARQUET, Input
+from stream_lsh.files.discover import ARRAY, Input
 from stream_lsh.files.lines import check_columns
 from stream_lsh.files.rows import ROWS, cell_reader, row_chunks
 from stream_lsh.kinds.single_field_files import read_lines
@@ -112,7 +112,7 @@ def read_vectors(inputs: Sequence[Input], options: Namespace, form: FirstForm) -
     for file in inputs:
         if file.format == ARRAY:
             chunks = _array(file, form)
-        elif file.format in ("jsonl", PARQUET):
+        elif file.holds_json or file.columnar:
             chunks = read_lines(file, options, form, options.vector_column, "--vector-column")
         else:
             chunks = _table(file, options, form)

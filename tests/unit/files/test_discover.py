@@ -46,14 +46,17 @@ def test_a_file_of_an_unknown_ending_is_rejected_with_advice(tmp_path: Path, com
     printed = run.stderr.decode()
     assert (run.returncode, run.stdout) == (2, b"")
     assert printed.startswith(f"stream-lsh: {name}: has an unknown ending, expected .jsonl, ")
-    assert printed.endswith("set --format: jsonl, csv, tsv, parquet, text\n")
+    assert printed.endswith("set --format: jsonl, json, csv, tsv, parquet, arrow, text, lines\n")
     assert ran("dedup", "--format", "jsonl", name, cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["sets", "a.txt"], "a.txt: is text, expected .jsonl, .ndjson, .json, .csv, .tsv, .tab, .parquet, .pq, opt"),
+        (
+            ["sets", "a.txt"],
+            ".ndjson, .json, .csv, .tsv, .tab, .parquet, .pq, .arrow, .feather, .ipc, opt",
+        ),
         (["neighbours", "--within", "5", "x.npz"], "x.npz: has an unknown ending, expected"),
         (["link", "--profile", "people", "a.txt"], "a.txt: is text, expected .jsonl"),
         (["link", "--profile", "people", "--format", "csv", "a.txt"], "a.txt: got no column"),
@@ -69,17 +72,48 @@ def test_every_command_names_what_it_reads(folder: Path, arguments: list[str], w
     assert words in run.stderr.decode()
 
 
-def test_a_folder_of_tables_is_not_read_as_a_document_per_file(folder: Path) -> None:
-    for name in ("one.jsonl", "two.csv.gz"):
-        (folder / "dump" / name).parent.mkdir(exist_ok=True)
-        (folder / "dump" / name).write_bytes(LINES)
-    run = ran("dedup", "dump", cwd=folder)
-    assert run.returncode == 2
-    assert b"dump: has files with many documents each, and a folder is read with one document per file: " in run.stderr
-    assert b"such as dump/one.jsonl, or read each file as one document with --format folder" in run.stderr
-    assert ran("dedup", "--format", "folder", "dump", cwd=folder).returncode == 0
+def test_a_folder_of_tables_stands_for_its_files(folder: Path) -> None:
+    for name in ("one.jsonl", "inner/two.jsonl.gz", "_SUCCESS", ".one.jsonl.crc", ".hidden/three.jsonl"):
+        (folder / "dump" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "dump" / name).write_bytes(gzip.compress(LINES) if name.endswith(".gz") else LINES)
+    files = ("dump/inner/two.jsonl.gz", "dump/one.jsonl")
+    run = stream_lsh("dedup", *LOW, "dump", cwd=folder)
+    assert run.out == stream_lsh("dedup", *LOW, *files, cwd=folder).out != []
+    assert "6 documents" in run.err
+    assert "5 documents" in stream_lsh("dedup", "--format", "folder", "dump", cwd=folder).err
     (folder / "dump" / "a.txt").write_text(STORY)
-    assert ran("dedup", "dump", cwd=folder).returncode == 0, "there is a text among them"
+    assert "6 documents" in stream_lsh("dedup", "dump", cwd=folder).err, (
+        "with a text among them each file is a document"
+    )
+    assert "7 documents" in stream_lsh("dedup", "--format", "lines", "dump", cwd=folder).err
+
+
+def test_a_folder_for_a_command_that_reads_no_texts_has_tables_only(folder: Path) -> None:
+    (folder / "sets").mkdir()
+    for name in ("a", "b"):
+        (folder / "sets" / f"{name}.json").write_text(json.dumps([{"id": name, "items": ["x", "y"]}]))
+    assert list(stream_lsh("sets", "sets", cwd=folder).pairs) == [("a", "b")]
+    (folder / "sets" / "notes.txt").write_text(STORY)
+    run = ran("sets", "sets", cwd=folder)
+    assert run.returncode == 2
+    assert b"sets: is a folder, expected a file, or a folder of such files only; it has sets/notes.txt" in run.stderr
+
+
+def test_a_pattern_stands_for_the_files_that_match_it(folder: Path) -> None:
+    (folder / "x").mkdir()
+    for name in ("x/b.jsonl", "x/a.jsonl", "odd[1].jsonl"):
+        (folder / name).write_bytes(LINES)
+    for pattern, files in [("x/*.jsonl", ["x/a.jsonl", "x/b.jsonl"]), ("[ab].*", ["a.txt", "b.md"]), ("x*", ["x"])]:
+        run = stream_lsh("dedup", *LOW, pattern, cwd=folder)
+        assert run.out == stream_lsh("dedup", *LOW, *files, cwd=folder).out != [], pattern
+    assert "3 documents" in stream_lsh("dedup", "odd[1].jsonl", cwd=folder).err, "a file of this name"
+    assert "12 documents" in stream_lsh("dedup", "**/*.jsonl", cwd=folder).err
+    none = ran("dedup", "none/*.csv", "docs.jsonl", cwd=folder)
+    assert none.returncode == 2
+    assert b"none/*.csv: no file matches this pattern; is the folder right?" in none.stderr
+    replaced = ran("dedup", "docs.*", "-o", "docs.jsonl", cwd=folder)
+    assert replaced.returncode == 2
+    assert b"docs.jsonl: is an input, and would be replaced" in replaced.stderr
 
 
 @pytest.mark.parametrize("command", ["dedup", "news", "plagiarism", "allpairs"])

@@ -187,7 +187,7 @@ def test_missing_files_and_folders_are_reported_at_once(tmp_path: Path) -> None:
         find_record_inputs([f"{tmp_path}/none.csv"], None)
     with pytest.raises(ConfigError, match=r"is a folder, expected a file"):
         find_record_inputs([str(tmp_path)], "parquet")
-    with pytest.raises(ConfigError, match=r"there is no such file or folder\n-: Parquet cannot be read from a pipe"):
+    with pytest.raises(ConfigError, match=r"there is no such file or folder\n-: is a pipe, and Parquet"):
         find_record_inputs([f"{tmp_path}/none.csv", "-"], "parquet")
 
 

@@ -10,7 +10,7 @@ import pytest
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Part
 from stream_lsh.files.column_names import AS_NAMED
-from stream_lsh.files.discover import find_inputs
+from stream_lsh.files.discover import TABLES, find_inputs
 from stream_lsh.kinds.set.messages import ItemsForm
 from stream_lsh.kinds.single_field import Form
 from stream_lsh.kinds.single_field_files import of_values, read_values
@@ -26,7 +26,7 @@ def options(**given: Any) -> Namespace:
 def read(paths: list[Path], form: Form, **given: Any) -> list[Part]:
     chosen = options(**given)
     of_values(chosen, form)
-    return [*read_values(find_inputs([*map(str, paths)], chosen.format), chosen, form, fallback_time_ms=3)]
+    return [*read_values(find_inputs([*map(str, paths)], chosen.format, TABLES), chosen, form, fallback_time_ms=3)]
 
 
 def documents_of(parts: list[Part]) -> list[tuple[str, str | None, int]]:
@@ -78,7 +78,10 @@ def test_an_unreadable_line_is_reported_with_its_number(tmp_path: Path) -> None:
     ("given", "message"),
     [
         ({"title_column": "t"}, "--title-column: applies to documents only"),
-        ({"format": "folder"}, "--format: got folder, expected jsonl, csv, tsv or parquet for files with items"),
+        (
+            {"format": "folder"},
+            "--format: got folder, expected one of jsonl, json, csv, tsv, parquet, arrow: files with items",
+        ),
         ({"encoding": "latin-1"}, "--encoding: applies to records only"),
     ],
 )
@@ -88,6 +91,9 @@ def test_options_of_documents_and_records_are_rejected(given: dict[str, str], me
     assert message in str(caught.value)
 
 
-def test_a_folder_has_no_sets(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="is a folder, expected files with items"):
+def test_a_folder_of_texts_has_no_sets(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x")
+    with pytest.raises(
+        ConfigError, match=r"is a folder, expected a file, or a folder of such files only; it has .*a.txt"
+    ):
         read([tmp_path], ItemsForm())

@@ -45,12 +45,15 @@ _SMALL = 2 << 20
 _EPILOG = """\
 inputs:
   JSON lines   {"id": ..., "text": ..., "time": ...}; time is optional: ISO 8601, RFC 2822, or a number since 1970
+  JSON         an array of such objects (.json)
   CSV, TSV     a header with the columns id, text and, if there is one, time
-  Parquet      the same columns; needs the extra parquet
-  text, HTML   a file with an extension such as .txt, .md or .html is one document; its path is the id
+  Parquet      the same columns, also as Arrow (.arrow, .feather, .ipc); needs the extra parquet
+  text, HTML   a file with an extension such as .txt, .md or .html is one document; its path is the id.
+               With --format lines each line is a document; its number is the id
   folder       every file below it is a document; its relative path is the id
-  Files other than Parquet may be compressed with gzip or zstd; - is standard input (JSON lines, or the format of
-  --format).
+  Files other than Parquet and Arrow may be compressed with gzip or zstd; - is standard input (JSON lines, or the
+  format of --format).  A pattern in quotes, such as 'data/*.csv', stands for the files that match it.  A folder of
+  tables stands for its files.
   A later document replaces an earlier one with the same id.
 
 outputs:

@@ -19,9 +19,12 @@ _EPILOG = """\
 inputs:
   CSV, TSV     a header, then a record per row
   JSON lines   an object per line; the fields of nested objects become columns
-  Parquet      with the extra `parquet`
-  All but Parquet may be compressed with gzip or zstd; - is standard input (JSON lines, or the format of --format).
-  With several files, each is a source, unless a column names it; the id of a record with a source is SOURCE/ID.
+  Parquet      also as Arrow; with the extra `parquet`
+  Files other than Parquet and Arrow may be compressed with gzip or zstd; - is standard input (JSON lines, or the
+  format of --format).  A pattern in quotes, such as 'data/*.csv', stands for the files that match it.  A folder of
+  tables stands for its files.
+  Each of several files or folders is a source, unless a column names it; the id of a record with a source is
+  SOURCE/ID.
   A later record replaces an earlier one with the same id. `time` is optional: ISO 8601, RFC 2822, or a number.
 
 outputs, as JSON lines:
@@ -54,7 +57,7 @@ def run(arguments: Sequence[str]) -> int:
         profile = profile_of(options)
         inputs = find_record_inputs(options.file, options.format, options.delimiter)
         asked = {name: getattr(options, name) for name in (*OUTPUTS, "rejects")}
-        check_outputs([*asked.values()], options.file)
+        check_outputs([*asked.values()], [file.path for file in inputs])
         outputs = {name: open_things.enter_context(Output(path)) for name, path in asked.items() if path is not None}
         gc.freeze()  # what the libraries consist of stays to the end
         work = LinkRun(options, profile, inputs, outputs)

@@ -14,10 +14,12 @@ _EPILOG = """\
 inputs:
   JSON lines   {"id", "text", "url"?, "source"?, "time"?}; the text may be HTML
   CSV, TSV     a header with the same columns
-  Parquet      the same columns; needs the extra parquet
+  Parquet      the same columns, also as Arrow; needs the extra parquet
   text, HTML   a file with an extension such as .txt, .md or .html is one page; its path is the id
   folder       every file below it is a page; the subfolder is its site
-  Files other than Parquet may be compressed with gzip or zstd; - is standard input.
+  Files other than Parquet and Arrow may be compressed with gzip or zstd; - is standard input (JSON lines, or the
+  format of --format).  A pattern in quotes, such as 'data/*.csv', stands for the files that match it.  A folder of
+  tables stands for its files.
 
 The site of a page is its `source`, or the host of its `url`.  A page is mirrored on another site if a page there
 matches it and contains the share of its shingles that the threshold requires.  So an excerpt is mirrored by the full

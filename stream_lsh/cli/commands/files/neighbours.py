@@ -18,10 +18,11 @@ _EPILOG = """\
 inputs:
   JSON lines   {"id": ..., "vector": [...]}; a later vector replaces an earlier one with the same id
   CSV, TSV     a header, then a vector per row: a column id, and a number in each of the others
-  Parquet      such rows; needs the extra parquet
+  Parquet      such rows, also as Arrow; needs the extra parquet
   .npy         a numpy array, a vector per row; ids are the row numbers, from 0
   JSON lines, CSV and TSV may be compressed with gzip or zstd; - is standard input (JSON lines, or the format of
-  --format).
+  --format).  A pattern in quotes, such as 'data/*.csv', stands for the files that match it.  A folder of
+  tables stands for its files.
 
 outputs:
   a match      {"pipeline","left","right","similarity","measure","distance",...}; both are exact

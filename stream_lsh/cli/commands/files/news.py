@@ -15,9 +15,11 @@ inputs:
                state when it was published, its time is that of the file's last change
   JSON lines   {"id", "text", "time"?, "title"?, "source"?, "url"?}; the text may be HTML
   CSV, TSV     a header with the same columns
-  Parquet      the same columns; needs the extra parquet
+  Parquet      the same columns, also as Arrow; needs the extra parquet
   text, HTML   a file with an extension such as .txt, .md or .html is one article; its path is the id
-  Files other than Parquet may be compressed with gzip or zstd; - is standard input.
+  Files other than Parquet and Arrow may be compressed with gzip or zstd; - is standard input (JSON lines, or the
+  format of --format).  A pattern in quotes, such as 'data/*.csv', stands for the files that match it.  A folder of
+  tables stands for its files.
 
 The headline of a story is the title of its longest early version.  Its outlets are listed in the order in which they
 published; an outlet is the `source`, or the host of the `url`.

@@ -22,9 +22,11 @@ inputs:
   folder       every file below it is a text; its relative path is the id
   JSON lines   {"id": ..., "text": ...}
   CSV, TSV     a header with the columns id and text
-  Parquet      the same columns; needs the extra parquet
+  Parquet      the same columns, also as Arrow; needs the extra parquet
   text, HTML   a file with an extension such as .txt, .md or .html is one text; its path is the id
-  Files other than Parquet may be compressed with gzip or zstd; - is standard input.
+  Files other than Parquet and Arrow may be compressed with gzip or zstd; - is standard input (JSON lines, or the
+  format of --format).  A pattern in quotes, such as 'data/*.csv', stands for the files that match it.  A folder of
+  tables stands for its files.
 
 Shingles of more than --common texts do not count: an assignment that all texts quote is not plagiarism.  With
 --sources, a shingle of a source counts however many texts copied it, unless more than --common sources have it.  Two

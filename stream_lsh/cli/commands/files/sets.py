@@ -14,9 +14,10 @@ inputs:
   JSON lines   {"id": ..., "items": [...]}; a later set replaces an earlier one with the same id
   CSV, TSV     a header, then a row for each item of a set: columns id and item, collected from all tables
                with --separator a row for each set: columns id and items
-  Parquet      such rows; needs the extra parquet
-  Files other than Parquet may be compressed with gzip or zstd; - is standard input (JSON lines, or the format of
-  --format).
+  Parquet      such rows, also as Arrow; needs the extra parquet
+  Files other than Parquet and Arrow may be compressed with gzip or zstd; - is standard input (JSON lines, or the
+  format of --format).  A pattern in quotes, such as 'data/*.csv', stands for the files that match it.  A folder of
+  tables stands for its files.
 
 outputs:
   a match      {"pipeline","left","right","similarity","measure","shared","union",...}; similarity is exact

@@ -85,7 +85,7 @@ def make_parser() -> Parser:
         "file",
         nargs="+",
         metavar="FILE",
-        help="JSON lines, CSV, TSV, Parquet, or a folder; gzip or zstd; - for standard input",
+        help="JSON, CSV, TSV, Parquet, Arrow, or a folder; gzip or zstd; - for standard input",
     )
     add("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
     add("--pipeline", metavar="NAME", help="the pipeline, if the configuration has several")

@@ -293,7 +293,7 @@ def test_an_empty_file_has_no_sets(tmp_path: Path, content: str) -> None:
         (("t.csv", "--squares", "9", "--measure", "containment"), "--measure: got containment"),
         (("t.csv", "--query", "t.csv", "--max-candidates", "3"), "--max-candidates: "),
         (("t.csv", "--query", "t.csv", "--clusters", "c"), "--clusters: "),
-        ((".",), "is a folder, expected a file"),
+        (("none/*.csv",), "no file matches this pattern"),
         (("t.csv", "--format", "npy"), "invalid choice"),
     ],
 )

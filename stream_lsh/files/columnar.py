@@ -1,0 +1,183 @@
+"""Parquet and Arrow files as batches of rows, within a fixed bound of memory; needs the extra `parquet`.
+
+Parquet is read page by page.  Of an Arrow file (IPC, which is also Feather 2), as a file or as a stream, one record
+batch is in memory, of which only the wanted columns are decompressed.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from stream_lsh.errors import ConfigError, MalformedMessage
+from stream_lsh.files.discover import ARROW, Input
+from stream_lsh.files.lines import check_distinct
+from stream_lsh.files.rows import ROWS
+
+_BUFFER_BYTES, _BATCH_BYTES, _COLUMN_BYTES = 1 << 16, 64 << 20, 4 << 30
+"""The read buffer, the values in memory at once, and the largest column of a row group."""
+_LEAST_ROWS = 4
+"""Of a batch; batches of one row take 80 us a row."""
+_FILE, _FEATHER_1 = b"ARROW1", b"FEA1"
+"""The first bytes of an Arrow file, and of the first version of Feather, which is another format."""
+_NAMES = {ARROW: "Arrow"}
+
+
+def record_batches(
+    file: Input, columns_of: Callable[[list[str]], Sequence[str] | None], most_rows: int = ROWS
+) -> Iterator[tuple[Any, int, int]]:
+    """The rows of a file, as `pyarrow.RecordBatch`, each with the number of its first row and the position behind it.
+
+    Rows are numbered from 1; positions are bytes of the file.
+
+    Args:
+        file: the file.
+        columns_of: from the names of all columns to those that are read; None: all of them.
+        most_rows: of a batch.
+
+    Raises:
+        ConfigError: pyarrow is missing, a wanted column occurs twice, or from `columns_of`.
+        MalformedMessage: the file cannot be read, or a row group has too large a column.
+    """
+    number = 1
+    with _reading(file) as (arrow, parquet):
+        batches = _arrow_batches if file.format == ARROW else _parquet_batches
+        for batch, position in batches(file, arrow, parquet, columns_of, most_rows):
+            yield batch, number, position
+            number += batch.num_rows
+
+
+def file_schema(file: Input) -> Any:
+    """The `pyarrow.Schema` of a file; raises as `record_batches` does."""
+    with _reading(file) as (arrow, parquet):
+        if file.format != ARROW:
+            return parquet.read_schema(file.path)
+        with arrow.OSFile(file.path) as source:
+            return _without_views(arrow, _opened(file, arrow, source, None).schema)
+
+
+@contextmanager
+def _reading(file: Input) -> Iterator[tuple[Any, Any]]:
+    """The libraries; their errors become those of the package."""
+    name = _NAMES.get(file.format, "Parquet")
+    try:
+        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise ConfigError(
+            f'{file.path}: {name} needs pyarrow: pip install "stream_lsh[parquet]"; or use CSV or JSON lines'
+        ) from None
+    try:
+        yield arrow, parquet
+    except (arrow.ArrowException, UnicodeDecodeError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        # The library raises an OSError without a number for damaged bytes.
+        reason = str(error).partition("\n")[0]
+        raise MalformedMessage(file.format, f"{file.path}: cannot be read as {name}: {reason}") from None
+
+
+def _wanted(
+    file: Input, names: list[str], columns_of: Callable[[list[str]], Sequence[str] | None]
+) -> Sequence[str] | None:
+    columns = columns_of(names)
+    check_distinct(file.path, names, names if columns is None else columns)
+    return columns
+
+
+# -- Arrow
+
+
+def _opened(file: Input, arrow: Any, source: Any, columns: Sequence[str] | None) -> Any:
+    """A reader of an Arrow file or stream that reads some columns, or all of them."""
+    ipc = import_module("pyarrow.ipc")
+    begin = source.read(len(_FILE))
+    source.seek(0)
+    if begin.startswith(_FEATHER_1):
+        raise MalformedMessage(
+            ARROW, f"{file.path}: got Feather of version 1, expected version 2: write it again, as with to_feather"
+        )
+    opened = ipc.open_file if begin == _FILE else ipc.open_stream
+    reader = opened(source)
+    if columns is None:
+        return reader
+    fields = [reader.schema.get_field_index(name) for name in columns]
+    source.seek(0)
+    return opened(source, options=ipc.IpcReadOptions(included_fields=fields))
+
+
+def _arrow_batches(
+    file: Input, arrow: Any, _: Any, columns_of: Callable[[list[str]], Sequence[str] | None], most_rows: int
+) -> Iterator[tuple[Any, int]]:
+    """The rows of an Arrow file; values are checked, because the library does not check offsets into them."""
+    with arrow.OSFile(file.path) as source:
+        reader = _opened(file, arrow, source, None)
+        columns = _wanted(file, reader.schema.names, columns_of)
+        if columns is not None:
+            source.seek(0)
+            reader = _opened(file, arrow, source, columns)
+        several, in_memory = getattr(reader, "num_record_batches", None), 0
+        batches = reader if several is None else map(reader.get_batch, range(several))
+        for number, read in enumerate(batches, 1):
+            read.validate(full=True)
+            batch = read.cast(_without_views(arrow, read.schema))
+            in_memory += batch.nbytes
+            position = min(file.size, in_memory) if several is None else file.size * number // several
+            fit = _BATCH_BYTES * batch.num_rows // max(1, batch.nbytes)
+            rows = min(most_rows, max(_LEAST_ROWS, fit))
+            for start in range(0, batch.num_rows, rows):
+                yield batch.slice(start, rows), position
+
+
+def _without_views(arrow: Any, schema: Any) -> Any:
+    """A schema without the types of views, which the library can neither filter nor write as Parquet."""
+    plain = {arrow.string_view(): arrow.large_string(), arrow.binary_view(): arrow.large_binary()}
+
+    def without(type: Any) -> Any:
+        if arrow.types.is_list(type) or arrow.types.is_large_list(type):
+            made = arrow.list_ if arrow.types.is_list(type) else arrow.large_list
+            return made(type.value_field.with_type(without(type.value_type)))
+        if arrow.types.is_struct(type):
+            return arrow.struct([field.with_type(without(field.type)) for field in type])
+        return plain.get(type, type)
+
+    return arrow.schema([field.with_type(without(field.type)) for field in schema], schema.metadata)
+
+
+# -- Parquet
+
+
+def _parquet_batches(
+    file: Input, _: Any, parquet: Any, columns_of: Callable[[list[str]], Sequence[str] | None], most_rows: int
+) -> Iterator[tuple[Any, int]]:
+    with parquet.ParquetFile(file.path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as opened:
+        columns = _wanted(file, opened.schema_arrow.names, columns_of)
+        read, total = 0, max(1, opened.metadata.num_rows)
+        for batch in _row_groups(file.path, opened, columns, most_rows):
+            read += batch.num_rows
+            yield batch, file.size * read // total
+
+
+def _row_groups(path: str, file: Any, columns: Sequence[str] | None, most_rows: int) -> Iterator[Any]:
+    """The rows of a Parquet file, in batches that fit the memory.
+
+    With a buffer, pages are read one by one; without it, each column of a row group is read whole.  The size of a cell
+    is unknown: it may be all of its column, and in a dictionary-encoded column every row may have the same value.  A
+    column that does not fit a batch has no such dictionary, as writers limit its size: its cells are stored once each,
+    and a batch has as many rows as fit with cells of the mean size.
+
+    Raises:
+        MalformedMessage: a row group has too large a column.
+    """
+    for number in range(file.metadata.num_row_groups):
+        group = file.metadata.row_group(number)
+        chunks = [group.column(at) for at in range(group.num_columns)]
+        size, name = max(((chunk.total_uncompressed_size, chunk.path_in_schema) for chunk in chunks), default=(0, ""))
+        if size > _COLUMN_BYTES:
+            raise MalformedMessage(
+                "parquet",
+                f"{path}: row group {number} has {group.total_byte_size} bytes, {size} of them in the column {name!r}, "
+                f"expected at most {_COLUMN_BYTES} in a column: write the file with fewer rows in a row group",
+            )
+        cell = max(1, size if size <= _BATCH_BYTES else size // max(1, group.num_rows))
+        rows = min(most_rows, max(_LEAST_ROWS, _BATCH_BYTES // cell))
+        yield from file.iter_batches(batch_size=rows, row_groups=[number], columns=columns)
