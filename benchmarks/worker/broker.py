@@ -32,7 +32,7 @@ class Bench:
 
     def __init__(self, broker: Broker, folder: Path) -> None:
         self._broker, self._folder = broker, folder
-        self._runs = 0
+        self._runs = self._processes = 0
 
     def configured(self, partitions: int, **keys: Any) -> tuple[Config, Path]:
         """A configuration with new names of application and topics, and its file."""
@@ -49,25 +49,39 @@ class Bench:
         return parse(text, str(file), {}), file
 
     @contextlib.contextmanager
-    def workers(self, config: Config, file: Path, count: int) -> Iterator[list["subprocess.Popen[bytes]"]]:
-        """Worker processes that are ready; ended in order, and it is an error if one ended before."""
-        command = [sys.executable, "-m", "stream_lsh", "worker", "--config", str(file)]
-        logs = [self._folder / f"{config.pipelines[0].name}-{number}.log" for number in range(count)]
-        started = []
-        for log in logs:
-            with log.open("wb") as output:
-                started.append(subprocess.Popen(command, stdout=output, stderr=output))  # noqa: S603 - ourselves
-            _wait(lambda: b" ready: " in log.read_bytes(), log)  # noqa: B023 - awaited here
+    def workers(
+        self, config: Config, file: Path, count: int, ask: Sequence[str] = ()
+    ) -> Iterator[list["subprocess.Popen[bytes]"]]:
+        """Worker processes that are ready; ended in order, and it is an error if one ended before.
+
+        Args:
+            config: of the application.
+            file: with the configuration.
+            count: of workers.
+            ask: the address of the query API of each; none by default.
+        """
+        with contextlib.ExitStack() as stack:
+            addresses = ask or [""] * count
+            yield [stack.enter_context(self.started("worker", file, address)) for address in addresses]
+
+    @contextlib.contextmanager
+    def started(self, command: str, file: Path, ask: str = "") -> Iterator["subprocess.Popen[bytes]"]:
+        """A process of the application, `worker` or `serve`, that is ready; it is an error if it ends by itself."""
+        self._processes += 1
+        log = self._folder / f"{file.stem}-{command}-{self._processes}.log"
+        environment = {**os.environ, **({"STREAM_LSH__WORKER__ASK": ask} if ask else {})}
+        arguments = [sys.executable, "-m", "stream_lsh", command, "--config", str(file)]
+        with log.open("wb") as output:
+            process = subprocess.Popen(arguments, stdout=output, stderr=output, env=environment)  # noqa: S603 - ourselves
         try:
-            yield started
+            _wait(lambda: b" ready: " in log.read_bytes(), log)
+            yield process
         finally:
-            ended = [process.poll() for process in started]
-            for process in started:
-                process.terminate()
-            for process in started:
-                process.wait(60)
-            if ended != [None] * count:
-                raise RuntimeError(f"workers ended with {ended}: {logs[0].read_text()[-2_000:]}")
+            ended = process.poll()
+            process.terminate()
+            process.wait(60)
+        if ended is not None:
+            raise RuntimeError(f"{command} ended with {ended}: {log.read_text()[-2_000:]}")
 
     @contextlib.contextmanager
     def floor(self, hops: int) -> Iterator[tuple["subprocess.Popen[str]", "Stream", list[str]]]:
@@ -219,6 +233,13 @@ class Stream:
             return False
         self.seen.setdefault((message.key() or b"").decode(), time.perf_counter())
         return True
+
+
+def free_addresses(count: int) -> list[str]:
+    """Addresses of this machine that no process listens at."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [f"127.0.0.1:{one.getsockname()[1]}" for one in sockets]
 
 
 def cpu_seconds(pid: int) -> float:

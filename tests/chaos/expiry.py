@@ -1,8 +1,7 @@
 """Checks a pipeline with a retention, after event time has passed many retentions."""
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
 
 import numpy as np
 
@@ -74,9 +73,9 @@ class ExpiryChecker(Checker):
         limit, threshold = self._pipeline.retention_ms or 0, self._pipeline.kind.least
         scheme, pairs = as_kind(self._pipeline.kind, TextKind).scheme(), Pairs()
         sets = scheme.shingle_sets([one.text or "" for one in documents])
-        for one, other, shared in _sharing(sets):
+        for one, other, shared in _sharing(sets, [one.time_ms for one in documents], limit):
             left, right = documents[one], documents[other]
-            if left.id == right.id or abs(left.time_ms - right.time_ms) > limit:
+            if left.id == right.id:
                 continue
             similarity = shared / (sets[one].size + sets[other].size - shared)
             if similarity >= threshold:
@@ -132,16 +131,19 @@ class ExpiryChecker(Checker):
         self._say("members differ between the ledger and what is published", _differing(clusters, members))
 
 
-def _sharing(sets: Sequence[U64]) -> Iterator[tuple[int, int, int]]:
-    """All pairs of sets that have something in common, and how much."""
-    holders, common = defaultdict[int, list[int]](list), Counter[tuple[int, int]]()
-    for number, shingles in enumerate(sets):
-        for shingle in shingles.tolist():
-            holders[shingle].append(number)
-    for held in holders.values():
-        common.update(combinations(held, 2))
-    for (one, other), shared in common.items():
-        yield one, other, shared
+def _sharing(sets: Sequence[U64], times: Sequence[int], limit: int) -> Iterator[tuple[int, int, int]]:
+    """All pairs of sets that have something in common and are not further apart in time, and how much."""
+    holders = defaultdict[int, deque[int]](deque)
+    for number in sorted(range(len(sets)), key=times.__getitem__):
+        common, oldest = Counter[int](), times[number] - limit
+        for shingle in sets[number].tolist():
+            held = holders[shingle]
+            while held and times[held[0]] < oldest:
+                held.popleft()
+            common.update(held)
+            held.append(number)
+        for other, shared in common.items():
+            yield other, number, shared
 
 
 def _differing(wanted: Mapping[str, object], found: Mapping[str, object]) -> list[str]:

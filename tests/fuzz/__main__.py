@@ -1,5 +1,7 @@
 """Many messages: `python -m tests.fuzz --messages 1000000 [--broker memory|embedded|real] [--kinds text ...]`.
 
+With `--requests 100000`, hostile requests to the query API of a worker in place of messages.
+
 The messages are shared out among the kinds; of kinds with decisions a fifth as many of these come on top.  On a broker
 one worker has a pipeline of each kind.  Ends with 1 at the first exception that is no `InputError`, at a worker that
 ends, and at a message that is not accounted for.
@@ -17,6 +19,7 @@ from stream_lsh.config.model import PipelineConfig
 from tests.fuzz.kinds import KINDS, config_of
 from tests.fuzz.memory import process
 from tests.fuzz.messages import Message, messages
+from tests.fuzz.requests import bombard
 from tests.fuzz.workers import broker_of, outlive, started
 
 _AT_ONCE = 5_000
@@ -57,7 +60,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--broker", choices=("memory", "embedded", "real"), default="memory")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=[*KINDS])
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--requests", type=int, default=0, help="to the query API of a worker, in place of messages")
     chosen = parser.parse_args(arguments)
+    if chosen.requests:
+        print(dict(bombard(chosen.requests, chosen.seed)))
+        return 0
     each = -(-chosen.messages // len(chosen.kinds))
     rounds = [(chosen.seed + at // _AT_ONCE, min(_AT_ONCE, each - at)) for at in range(0, each, _AT_ONCE)]
     began = time.monotonic()
