@@ -53,7 +53,7 @@ test test-all: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.ready  ## the quick tests, some minutes on two cores: no Java, no browser, no corpora, nothing outside the checkout
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile quick \
-		-m "not (slow or kafka or browser or corpus or chaos or packaging)"
+		-m "not (slow or kafka or browser or corpus or chaos or packaging or promtool)"
 
 test-all: $(VENV)/.ready  ## all tests: also corpora, packaging, a browser, a real broker, more schedules, faults on three brokers
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal

@@ -73,7 +73,7 @@ class PipelineAgents:
         reader = _Reader(self._state, documents, self._app.consumer_generation_id, partition)
         source = Source(partition, records, batch.offset + 1, reader, self._app.committed_offset(batch.tp))
         agent = sign_agent(self._state.shared, documents, states.head(partition), source)
-        await self._run(agent, batch, acker, states)
+        await self._step("sign", agent, batch, acker, states)
 
     async def index(self, stream: Any) -> None:
         """Bands in, candidates out."""
@@ -83,7 +83,7 @@ class PipelineAgents:
             for lag in (frame.lag for frame in bands.frames if frame.lag is not None):
                 self._state.settle_lag.receive(lag)
             state, log = states[batch.partition], states.head(batch.partition)
-            await self._run(index_agent(self._state.shared, state, log, bands), batch, acker, states)
+            await self._step("index", index_agent(self._state.shared, state, log, bands), batch, acker, states)
 
     async def gather(self, stream: Any) -> None:
         """Candidates in, verifications out."""
@@ -91,7 +91,7 @@ class PipelineAgents:
         async for batch in self._current(stream, guard):
             candidates = self._input(decode_candidates, batch)
             agent = gather_agent(self._state.shared, states[batch.partition], candidates)
-            await self._run(agent, batch, acker, states)
+            await self._step("gather", agent, batch, acker, states)
 
     async def verify(self, stream: Any) -> None:
         """Verifications in, edges out."""
@@ -99,7 +99,7 @@ class PipelineAgents:
         async for batch in self._current(stream, guard):
             verifications = self._input(decode_verifications, batch)
             agent = verify_agent(self._state.shared, states[batch.partition], verifications)
-            await self._run(agent, batch, acker, states)
+            await self._step("verify", agent, batch, acker, states)
 
     async def settle(self, stream: Any) -> None:
         """Edges in, results out: message by message; independent messages are in flight together."""
@@ -107,7 +107,7 @@ class PipelineAgents:
         async for batch in self._current(stream, guard):
             stop, generation = batch.offset + 1, self._app.generation
             agent = settle_agent(self._state.shared, states[0], self._edges(batch), stop, generation)
-            await self._run(agent, batch, acker, states)
+            await self._step("settle", agent, batch, acker, states)
 
     async def copy(self, stream: Any) -> None:
         """Messages of a source in, the same keyed by id out.
@@ -138,6 +138,14 @@ class PipelineAgents:
             records = [*map(Received, batch.records)]
             agent = decide_agent(records, batch.offset + 1, partial(_decision, batch.partition))
             await self._driver.run(agent, batch, acker)
+
+    async def _step(
+        self, step: str, agent: Iterator[Effect], batch: Batch, acker: OrderedAcker, states: Changelogged[Any]
+    ) -> None:
+        """Run an agent over a batch, and count its latency."""
+        timestamp_ms = batch.records[0].timestamp
+        if await self._run(agent, batch, acker, states) and timestamp_ms and timestamp_ms > 0:
+            self._state.counts.latencies[step].add(time.time() - timestamp_ms / 1_000)
 
     async def _run(self, agent: Iterator[Effect], batch: Batch, acker: OrderedAcker, states: Changelogged[Any]) -> bool:
         """Run an agent over a batch, as long as the state of its partition is this worker's."""

@@ -1,15 +1,17 @@
-"""The Prometheus metrics of a worker: counts since the start, the size of its state, and its lag."""
+"""The Prometheus metrics of a worker: counts since the start, the size of its state, its lag and its latency."""
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from faust.types import TP
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
 from stream_lsh.arrays import F64, I64
 from stream_lsh.pipeline.recall_monitor import BINS
 from stream_lsh.pipeline.sign import SignCounts
+from stream_lsh.worker.counts import LATENCY_BOUNDS_S
 from stream_lsh.worker.maintenance import Maintenance
 from stream_lsh.worker.state import PipelineState
 
@@ -17,7 +19,44 @@ _Values = list[tuple[tuple[str, ...], float]]
 """The labels of each sample: the pipeline, and any further label of the metric."""
 
 _PREFIX = "stream_lsh_"
+_MOST_ENDS = 1_000
+"""Beyond this number of ends of a partition, every second one is forgotten."""
 _BECAME = tuple(name for name in SignCounts.__slots__ if name != "expired")
+
+
+class LagTimes:
+    """The lag of partitions in seconds: the time since their ends passed the first message that is not acknowledged.
+
+    It is computed from the ends at each request for metrics, because timestamps of a source may be times of events.  So
+    it is too low by at most the time between two requests, or since the start of the worker.
+
+    Args:
+        clock: monotonic seconds.
+
+    Example:
+        >>> now, source = iter([100.0, 115.0, 130.0]), TP("articles", 0)
+        >>> lags = LagTimes(lambda: next(now))
+        >>> [lags.lags({source: end}, {source: read})[source] for end, read in ((7, 5), (9, 6), (9, 7))]
+        [0.0, 15.0, 15.0]
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._ends: dict[TP, list[tuple[float, int]]] = {}
+
+    def lags(self, ends: Mapping[TP, int], acknowledged: Mapping[TP, int]) -> dict[TP, float]:
+        """The lag of each partition, from its present end and the offset after its last acknowledged message."""
+        now = self._clock()
+        waiting = {tp: self._waiting(tp, now, end, acknowledged[tp]) for tp, end in ends.items()}
+        self._ends |= waiting
+        return {tp: now - first[0][0] if first else 0.0 for tp, first in waiting.items()}
+
+    def _waiting(self, tp: TP, now: float, end: int, acknowledged: int) -> list[tuple[float, int]]:
+        """The times and ends at which messages that still wait were first seen."""
+        waiting = [(at, seen) for at, seen in self._ends.get(tp, ()) if seen > acknowledged]
+        if end > max(acknowledged, waiting[-1][1] if waiting else 0):
+            waiting.append((now, end))
+        return waiting if len(waiting) <= _MOST_ENDS else [*waiting[:-1:2], waiting[-1]]
 
 
 class WorkerCollector:
@@ -28,20 +67,28 @@ class WorkerCollector:
             pipelines: all pipelines of the app, by name.
             maintenance: measures the bytes under way.
             ends: of the partitions that this worker reads, as far as the broker has reported them.
+            lag_times: of the worker; each `collect` adds the ends.
 
         Cost: some microseconds for each partition; no state is iterated.
     """
 
     def __init__(
-        self, app: Any, pipelines: Mapping[str, PipelineState], maintenance: Maintenance, ends: Mapping[TP, int]
+        self,
+        app: Any,
+        pipelines: Mapping[str, PipelineState],
+        maintenance: Maintenance,
+        ends: Mapping[TP, int],
+        lag_times: LagTimes,
     ) -> None:
         self._app, self._pipelines, self._maintenance, self._ends = app, pipelines, maintenance, ends
+        self._lag_times = lag_times
 
     def collect(self) -> Iterator[Metric]:
         """All metrics, with their current values."""
         yield from self._of_the_worker()
-        yield self._lag()
+        yield from self._lags()
         yield self._failed_trims()
+        yield self._latencies()
         for name, help_text, labels, values in (*self._passed(), *self._held(), *self._recall()):
             kind = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
             metric = kind(_PREFIX + name, help_text, labels=("pipeline", *labels))
@@ -76,13 +123,31 @@ class WorkerCollector:
             failed.add_metric((topic,), count)
         return failed
 
-    def _lag(self) -> Metric:
-        lag = GaugeMetricFamily(
-            _PREFIX + "lag_messages", "Messages that are not acknowledged yet.", labels=("topic", "partition")
+    def _lags(self) -> Iterator[Metric]:
+        labels = ("topic", "partition")
+        messages = GaugeMetricFamily(_PREFIX + "lag_messages", "Messages that are not acknowledged yet.", labels=labels)
+        seconds = GaugeMetricFamily(
+            _PREFIX + "lag_seconds", "Time since the first of these messages was seen at its place.", labels=labels
         )
-        for tp, end in sorted(self._ends.items()):
-            lag.add_metric((tp.topic, str(tp.partition)), max(0, end - (self._app.committed_offset(tp) or 0)))
-        return lag
+        acknowledged = {tp: self._app.committed_offset(tp) or 0 for tp in self._ends}
+        for tp, lag in sorted(self._lag_times.lags(self._ends, acknowledged).items()):
+            messages.add_metric((tp.topic, str(tp.partition)), max(0, self._ends[tp] - acknowledged[tp]))
+            seconds.add_metric((tp.topic, str(tp.partition)), lag)
+        yield messages
+        yield seconds
+
+    def _latencies(self) -> Metric:
+        metric = HistogramMetricFamily(
+            _PREFIX + "step_latency_seconds",
+            "Time from the timestamp of a message to the end of the step, of the oldest message of each batch.",
+            labels=("pipeline", "step"),
+        )
+        bounds = [*map(str, LATENCY_BOUNDS_S), "+Inf"]
+        for name, state in self._pipelines.items():
+            for step, latencies in state.counts.latencies.items():
+                bins = zip(bounds, latencies.cumulative(), strict=True)
+                metric.add_metric((name, step), [*bins], latencies.total_s)
+        return metric
 
     def _passed(self) -> Iterator[tuple[str, str, tuple[str, ...], _Values]]:
         counts = {name: state.counts for name, state in self._pipelines.items()}

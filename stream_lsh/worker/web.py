@@ -16,7 +16,7 @@ from faust.types import TP
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from stream_lsh.worker.maintenance import Maintenance
-from stream_lsh.worker.metrics import WorkerCollector
+from stream_lsh.worker.metrics import LagTimes, WorkerCollector
 from stream_lsh.worker.state import PipelineState
 
 _ANSWER_SECONDS = 5.0
@@ -35,6 +35,7 @@ class WorkerWeb:
 
     def __init__(self, app: Any, pipelines: Mapping[str, PipelineState], maintenance: Maintenance) -> None:
         self._app, self._pipelines, self._maintenance = app, pipelines, maintenance
+        self._lag_times = LagTimes()
 
     async def serve(self, host: str, port: int) -> None:
         """Serve at this address until cancelled; if the address is not available, log a warning and return."""
@@ -57,7 +58,8 @@ class WorkerWeb:
 
     async def metrics(self, _: web.Request) -> web.Response:
         """All metrics, in the format of Prometheus."""
-        collector: Any = WorkerCollector(self._app, self._pipelines, self._maintenance, await self._ends())
+        ends = await self._ends()
+        collector: Any = WorkerCollector(self._app, self._pipelines, self._maintenance, ends, self._lag_times)
         return web.Response(body=generate_latest(collector), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     async def health(self, _: web.Request) -> web.Response:

@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.brokers.maven import free_port
+from stream_lsh.worker.counts import STEPS
 from tests.kafka.truth import settled
 from tests.kafka.worker.test_answers import articles, configured, send, written
 from tests.kafka.worker.test_faults import processes
@@ -71,6 +72,10 @@ def test_a_worker_reports_its_readiness_and_its_counts(
     read = [source, *config.pipelines[0].step_topics]
     assert {topic for _, topic in lag} == set(read)
     assert [lag[str(partition), source] for partition in range(PARTITIONS)] == [0, 0]
+    assert [values["stream_lsh_lag_seconds", str(partition), source] for partition in range(PARTITIONS)] == [0, 0]
+    for step in STEPS:
+        assert values["stream_lsh_step_latency_seconds_count", pipeline, step] > 0
+        assert values["stream_lsh_step_latency_seconds_bucket", "60.0", pipeline, step] > 0
 
 
 def test_the_lag_of_a_source_without_acknowledgements_is_reported(
@@ -86,6 +91,9 @@ def test_the_lag_of_a_source_without_acknowledgements_is_reported(
         while metrics(port)["stream_lsh_documents_total", config.pipelines[0].name] < 200 and time.monotonic() < end:
             time.sleep(0.2)
         assert metrics(port)["stream_lsh_lag_messages", "0", source] == 200
+        while metrics(port)["stream_lsh_lag_seconds", "0", source] < 0.5 and time.monotonic() < end:
+            time.sleep(0.2)
+        assert 0.5 <= metrics(port)["stream_lsh_lag_seconds", "0", source] < 60
 
 
 def test_an_address_in_use_is_reported_and_the_worker_continues(broker: Broker, name: str, tmp_path: Path) -> None:

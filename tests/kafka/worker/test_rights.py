@@ -13,7 +13,7 @@ from confluent_kafka import admin as kafka_admin
 from stream_lsh.config import Config
 from stream_lsh.worker.brokers import MavenBroker
 from stream_lsh.worker.clients import health
-from stream_lsh.worker.metrics import WorkerCollector
+from stream_lsh.worker.metrics import LagTimes, WorkerCollector
 from tests.kafka.harness import make_topics, running, until
 from tests.kafka.messages import eventually, matched, pair, put, started, twins
 from tests.kafka.worker.test_answers import configured, written
@@ -128,7 +128,7 @@ def test_a_worker_without_delete_warns_once_and_check_reports_it(
             await until(lambda: app.maintenance.failed_trims.get(bands, 0) > 2)
             samples = [
                 sample
-                for metric in WorkerCollector(app, app.pipelines, app.maintenance, {}).collect()
+                for metric in WorkerCollector(app, app.pipelines, app.maintenance, {}, LagTimes()).collect()
                 for sample in metric.samples
                 if sample.name == "stream_lsh_failed_trims_total"
             ]

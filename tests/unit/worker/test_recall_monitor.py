@@ -12,7 +12,7 @@ from stream_lsh.config import parse
 from stream_lsh.model import Document
 from stream_lsh.pipeline.recall_monitor import RecallCounts
 from stream_lsh.worker.maintenance import _warn_of_low_recall
-from stream_lsh.worker.metrics import WorkerCollector
+from stream_lsh.worker.metrics import LagTimes, WorkerCollector
 from stream_lsh.worker.state import PipelineState
 from tests.unit.pipeline.makers import signed
 
@@ -30,7 +30,8 @@ def see(counts: RecallCounts, found: int, missed: int) -> None:
 
 def values(state: PipelineState) -> dict[tuple[str, ...], float]:
     """The metrics of the recall monitor, by name and labels."""
-    collector: Any = WorkerCollector(SimpleNamespace(), {"p": state}, SimpleNamespace(), {})  # type: ignore[arg-type]
+    app: Any = SimpleNamespace()
+    collector: Any = WorkerCollector(app, {"p": state}, app, {}, LagTimes())
     metrics: Iterator[Any] = collector._recall()
     return {(name, *labels): value for name, _, _, found in metrics for labels, value in found}
 
