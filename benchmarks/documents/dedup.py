@@ -1,8 +1,9 @@
-"""The command `dedup` as a whole: `python -m benchmarks.documents.dedup --data DIR [--out FILE] [--memory]`.
+"""The command `dedup` as a whole: `python -m benchmarks.documents.dedup --data DIR [--memory | --templates]`.
 
 speed       newsgroups20 (19,997 documents, .jsonl.gz), T = .5: the whole process, start to end, against a script that
             does the same with datasketch; runs alternate
 quality     pairs found of those that an exact comparison of every two documents found, on corpora of several kinds
+templates   texts that are made from templates, or short, in many scripts: pairs found of those of `--method exact`
 memory      a million synthetic documents of 1 KB: most memory of all processes together, time a document
 """
 
@@ -16,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +29,7 @@ Pairs = dict[tuple[str, str], float]
 
 _ROUNDS = 5
 _ROUNDING = 0.00005  # of the similarities in the files of exact pairs
+_TEMPLATE_THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 _DOCUMENTS = 1_000_000
 _VOCABULARY = 50_000
 
@@ -63,13 +66,16 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--out", type=Path, help="file for the figures")
     parser.add_argument("--rounds", type=int, default=_ROUNDS, help=f"runs of each contender (default {_ROUNDS})")
     parser.add_argument("--memory", action="store_true", help="only the million documents; takes minutes and 1.1 GB")
+    parser.add_argument("--templates", action="store_true", help="only the texts made from templates")
     parser.add_argument("--documents", type=int, default=_DOCUMENTS, help="how many documents --memory takes")
     options = parser.parse_args(argv)
     # As installed: with compiled modules, which an environment for development may switch off.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory(prefix="dedup-") as folder:
-        if options.memory:
-            figures: dict[str, object] = {"memory": _memory(Path(folder), options.documents)}
+        if options.templates:
+            figures: dict[str, object] = {"templates": _templates(options.data, Path(folder))}
+        elif options.memory:
+            figures = {"memory": _memory(Path(folder), options.documents)}
         else:
             figures = _speed(options.data, Path(folder), options.rounds)
             figures["quality"] = _quality(options.data, Path(folder))
@@ -158,6 +164,25 @@ def _corpora(data: Path, folder: Path) -> Iterator[tuple[str, Path, Path, tuple[
         if file.exists():
             truth = data / "mccormick" / f"pairs_exact_jaccard_{size}.csv.gz"
             yield f"mccormick {size}", _lines_of_mccormick(file, folder), truth, (0.5,)
+
+
+def _templates(data: Path, folder: Path) -> list[Quality]:
+    print("documents           shingles   T      pairs  recall  precision")
+    found, exact, rows = folder / "found.jsonl", folder / "exact.jsonl", []
+    for name, shingles in product(("licence_texts_3000", "tldr_scripts"), ("mixed:3", "char:5")):
+        source = data / name / "docs.jsonl.gz"
+        _run(_command(source, exact, min(_TEMPLATE_THRESHOLDS), "--shingles", shingles, "--method", "exact"))
+        wanted = _matches(exact)
+        for threshold in _TEMPLATE_THRESHOLDS:
+            _run(_command(source, found, threshold, "--shingles", shingles))
+            row = _compared(f"{name}, {shingles}", threshold, "default", _matches(found), wanted)
+            print(
+                f"{name:<20}{shingles:<9}{threshold:>4}{row.pairs:>10}{row.recall:>9.4f}{row.precision:>11.4f}",
+                flush=True,
+            )
+            rows.append(row)
+    print()
+    return rows
 
 
 def _compared(name: str, threshold: float, caps: str, found: Pairs, exact: Pairs) -> Quality:

@@ -13,6 +13,7 @@ from typing import Any
 
 from stream_lsh.config import Config, load
 from stream_lsh.config.model import PipelineConfig
+from stream_lsh.kinds.text.kind import TextKind
 from tests.chaos.checker import Verdict, still
 from tests.chaos.cluster import BROKERS, WORKERS, Cluster
 from tests.chaos.evidence import write_evidence
@@ -20,12 +21,15 @@ from tests.chaos.faults import FAULTS, Fault, Scene
 from tests.chaos.feeding import Feeder, documents
 from tests.chaos.profiles import PROFILES, Part, Profile, Sent
 from tests.chaos.proxy import Proxy
+from tests.chaos.queries import Queries
 from tests.chaos.schedule import Chaos, plan
 from tests.chaos.workers import Worker, write_config
 from tests.kafka.harness import until
+from tests.unit.worker.query.client import free_port
 
 PARTITIONS = 4
 _READY_SECONDS, _STILL_SECONDS = 120.0, 300.0
+_FIRM_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,11 +119,24 @@ class _Stream:
 async def _fed_under_faults(settings: Settings, scene: Scene, streams: Sequence[_Stream]) -> _Happened:
     feeder, chaos = Feeder(scene.cluster.address), Chaos(scene)
     planned = plan(settings.seed, settings.faults, settings.gap_s, settings.down_s)
-    async with asyncio.TaskGroup() as group:
-        for stream in streams:
-            group.create_task(feeder.feed(stream.messages(settings.seed), settings.seconds))
-        group.create_task(chaos.run(planned, settings.seconds, len(settings.faults)))
-    return _Happened(chaos.happened, feeder.failures)
+    addresses = [worker.ask for worker in scene.workers]
+    queries = [
+        Queries(stream.pipeline, stream.documents, addresses, 2 * settings.down_s + _FIRM_SECONDS)
+        for stream in streams
+        if isinstance(stream.pipeline.kind, TextKind) and stream.pipeline.retention_ms is None
+    ]
+    over = asyncio.Event()
+    async with asyncio.TaskGroup() as asking:
+        for one in queries:
+            asking.create_task(one.run(settings.seed, over))
+        async with asyncio.TaskGroup() as group:
+            for stream in streams:
+                group.create_task(feeder.feed(stream.messages(settings.seed), settings.seconds))
+            group.create_task(chaos.run(planned, settings.seconds, len(settings.faults)))
+        over.set()
+    for one in queries:
+        scene.say(str(one))
+    return _Happened(chaos.happened, [*feeder.failures, *(found for one in queries for found in one.failures)])
 
 
 def _report(outcome: Outcome) -> list[str]:
@@ -163,8 +180,9 @@ async def _scene(
             file = folder / f"worker-{number}" / "worker.toml"
             file.parent.mkdir()
             addresses = [f"127.0.0.1:{node.advertised(number)}" for node in cluster.nodes]
-            write_config(file, addresses, "chaos", pipelines, PARTITIONS, standbys=standbys)
-            workers.append(Worker(number, file))
+            ask = f"127.0.0.1:{free_port()}"
+            write_config(file, addresses, "chaos", pipelines, PARTITIONS, standbys=standbys, ask=ask)
+            workers.append(Worker(number, file, ask))
         for worker in workers:
             supervised = asyncio.create_task(worker.supervise())
             stack.callback(supervised.cancel)

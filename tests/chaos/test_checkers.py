@@ -1,12 +1,17 @@
 """The checkers of profiles find what is missing, wrong or stale, without a broker."""
 
 import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any
 
+from stream_lsh import NearDuplicates
 from stream_lsh.config import parse
 from stream_lsh.model import About, Document
 from stream_lsh.retention import Horizon
 from tests.chaos.expiry import ExpiryChecker
 from tests.chaos.profiles import PROFILES, RETENTION_MS
+from tests.chaos.queries import Queries
 from tests.chaos.records import Decided, RecordChecker, people
 from tests.chaos.stories import first_of_repeats
 from tests.kafka.truth import Pairs
@@ -94,3 +99,28 @@ def test_a_repetition_of_text_and_metadata_keeps_its_first_event_time() -> None:
     other = first._replace(time_ms=8, about=About("another title", "wire"))
     assert first_of_repeats([*stream, other])["a"] == other
     assert first_of_repeats([*stream, first._replace(text=None), first._replace(time_ms=9)])["a"].time_ms == 9
+
+
+def test_answers_that_are_wrong_or_short_are_found() -> None:
+    pipeline = parse("[pipeline]\nsource='s'\nname='n'\nretention=0\nthreshold=0.5\n", "x", {}).pipelines[0]
+    fed = [Document(f"d{number}", f"{TEXT} {number}", 0) for number in range(3)]
+    right = NearDuplicates(threshold=0.5)
+    right.add_many(fed)
+    whole: dict[str, Any] = {"complete": True, "capped": False}
+    whole["matches"] = [{"id": one.id, "similarity": one.similarity} for one in right.query(fed[0].text or "")]
+    assert len(whole["matches"]) == 3
+
+    def failures(*answers: dict[str, Any], firm_seconds: float = 0.0, stream: Sequence[Document] = fed) -> int:
+        queries = Queries(pipeline, stream, ["a"], firm_seconds)
+        for answer in answers:
+            queries._check("d0", answer, time.monotonic())
+        return len(queries.failures)
+
+    short = {**whole, "matches": whole["matches"][:2]}
+    assert failures(whole, whole) == 0
+    assert failures(short, whole) == 0, "nothing is expected before an answer has contained it"
+    assert failures(whole, short) == 1
+    assert failures(whole, short, firm_seconds=60.0) == 0
+    assert failures(whole, {**short, "complete": False}, {**short, "capped": True}) == 0
+    assert failures(whole, short, stream=[*fed, fed[2]._replace(text=None)]) == 0, "it may have been deleted"
+    assert failures({**whole, "matches": [{"id": "d1", "similarity": 0.51}]}) == 1

@@ -17,7 +17,14 @@ STOP_SECONDS = 40.0
 
 
 def write_config(
-    file: Path, brokers: list[str], name: str, pipelines: Sequence[Mapping[str, Any]], partitions: int, *, standbys: int
+    file: Path,
+    brokers: list[str],
+    name: str,
+    pipelines: Sequence[Mapping[str, Any]],
+    partitions: int,
+    *,
+    standbys: int,
+    ask: str = "",
 ) -> None:
     """A configuration with everything in three copies, and no caps: nothing may be left out."""
     worker = {
@@ -25,6 +32,7 @@ def write_config(
         "data_dir": str(file.parent / "state"),
         "standbys": standbys,
         "session_timeout": f"{SESSION_SECONDS:.0f}s",
+        "ask": ask,
     }
     parts = [("[kafka]", {"brokers": brokers, "replication": 3}), ("[worker]", worker)]
     for number, settings in enumerate(pipelines):
@@ -40,13 +48,14 @@ class Worker:
     Args:
         number: from 0.
         config: its configuration; its log goes beside it.
+        ask: the address of its query API.
 
     Attributes:
         exits: how often it ended by itself or by a signal, by exit code.
     """
 
-    def __init__(self, number: int, config: Path) -> None:
-        self.number, self._config = number, config
+    def __init__(self, number: int, config: Path, ask: str) -> None:
+        self.number, self._config, self.ask = number, config, ask
         self.log = config.with_name("worker.log")
         self.exits: Counter[int] = Counter()
         self._process: asyncio.subprocess.Process | None = None
