@@ -15,6 +15,7 @@ from stream_lsh.cli.options.parser import (
     whole,
 )
 from stream_lsh.cli.output.atomic_files import STDOUT
+from stream_lsh.cli.output.result_columns import Columns
 from stream_lsh.files.column_names import AS_NAMED, COLUMNS
 from stream_lsh.files.discover import FORMATS
 from stream_lsh.kinds.text.presets import PRESETS
@@ -236,13 +237,14 @@ def add_pair_outputs(parser: Parser) -> None:
     add_rejects(add)
 
 
-def add_report_options(parser: Parser, what: str, report: str) -> Parser:
+def add_report_options(parser: Parser, what: str, report: str, columns: Columns) -> Parser:
     """The options of a command that reports on matches and clusters.
 
     Args:
         parser: without options.
         what: the report shows, for the help.
         report: the module of `cli.reports` that writes it.
+        columns: of the report as a table.
     """
     add = parser.add_argument
     add("file", nargs="+", metavar="FILE", help="file or folder; - for standard input")
@@ -251,12 +253,12 @@ def add_report_options(parser: Parser, what: str, report: str) -> Parser:
     add_input(parser)
     add = parser.add_argument_group("output").add_argument
     add_output(add, what, "report")
-    add("--json", action="store_true", help="JSON lines")
+    add("--json", action="store_true", help="JSON lines (default: if the extension of the output is that of a table)")
     add("--matches", metavar="OUT", help="file for the matches")
     add("--clusters", metavar="OUT", help="file for the clusters")
     add_rejects(add)
     add_general(parser, jobs="processes (default: one per core, at most 4)")
-    parser.set_defaults(report_module=report, kept=None, assign=None)
+    parser.set_defaults(report_module=report, report_columns=columns, kept=None, assign=None)
     return parser
 
 

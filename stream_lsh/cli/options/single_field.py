@@ -9,6 +9,7 @@ from importlib import import_module
 from stream_lsh.cli.options.common import add_format, add_general, add_max_bytes, add_pair_outputs, add_time_unit
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code, report_lines
+from stream_lsh.cli.output.result_columns import Columns
 from stream_lsh.cli.process import collection_paused, hold, release
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import ARRAY, Input, find_inputs
@@ -51,13 +52,14 @@ def add_value_output(parser: Parser) -> None:
     add_general(parser)
 
 
-def run_with(options: Namespace, module: str, name: str) -> int:
+def run_with(options: Namespace, module: str, name: str, columns: Columns) -> int:
     """Read, compare and write; returns the exit code.
 
     Args:
         options: those of the command.
         module: of `cli.runs`, loaded once the options are valid.
         name: of its class.
+        columns: of the matches, or of the answers to queries.
     """
     started = time.monotonic()
     inputs, queries = find_value_inputs(options.file, options), find_value_inputs(options.query, options)
@@ -72,7 +74,7 @@ def run_with(options: Namespace, module: str, name: str) -> int:
     with ExitStack() as open_things:
         open_things.enter_context(collection_paused())
         hold()
-        outputs = Outputs(options.matches, options.clusters, None, options.rejects)
+        outputs = Outputs(options.matches, options.clusters, None, options.rejects, columns=columns)
         open_things.callback(outputs.close)
         run = getattr(import_module(f"stream_lsh.cli.runs.{module}"), name)(options, outputs)
         open_things.callback(run.close)

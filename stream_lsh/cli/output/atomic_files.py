@@ -4,10 +4,13 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 
+from stream_lsh.cli.output import formats
+from stream_lsh.cli.output.result_columns import CLUSTERS, REJECTS, Columns
 from stream_lsh.errors import ConfigError
 
-STDOUT = "-"
+STDOUT = formats.STDOUT
 _AT_ONCE = 4096
 """Writes of up to PIPE_BUF bytes to a pipe are atomic, so no reader and no interruption sees half a line."""
 
@@ -55,7 +58,7 @@ class Output:
     """Lines to a file or to standard output.
 
     A file is written under another name beside it and renamed by `finish`; other targets (a terminal, a
-    pipe, /dev/null) is written as it is.
+    pipe, /dev/null) is written as it is.  The extension `.gz` or `.zst` compresses the output.
 
     Args:
         path: the file; `-` is standard output.
@@ -68,6 +71,7 @@ class Output:
         self.path = "standard output" if path == STDOUT else path
         self.closed_by_reader = False
         self._target = os.path.realpath(path)
+        self._compressor = formats.compressor_of(path)
         self._temporary: str | None = None
         try:
             if path == STDOUT:
@@ -100,7 +104,10 @@ class Output:
         self.put(piece)
 
     def put(self, data: bytes | bytearray) -> None:
-        """Write bytes as they are; raises as `write` does."""
+        """Write bytes; raises as `write` does."""
+        self._put(data if self._compressor is None else self._compressor.compress(data))
+
+    def _put(self, data: bytes | bytearray) -> None:
         try:
             while data:
                 data = data[os.write(self._descriptor, data) :]
@@ -109,8 +116,15 @@ class Output:
         except OSError as error:
             raise OSError(error.errno, f"cannot be written: {error.strerror}", self.path) from None
 
+    @property
+    def closed(self) -> bool:
+        """Whether it was finished or closed."""
+        return self._descriptor < 0
+
     def finish(self) -> None:
         """The output is complete: it gets its name."""
+        if self._compressor is not None:
+            self._put(self._compressor.flush())
         descriptor, self._descriptor = self._descriptor, -1
         try:
             if self._temporary is not None:
@@ -138,34 +152,61 @@ class Output:
             self._temporary = None
 
 
+def result_output(path: str, columns: Columns) -> Output:
+    """An output for results, which are written as lines of JSON; it converts them to the format of its extension.
+
+    Args:
+        path: the file; without a known extension, it has JSON lines.
+        columns: of the results.
+
+    Raises:
+        ConfigError: it cannot be made, or a library is missing.
+    """
+    if path == STDOUT or formats.format_of(path) in ("", "jsonl"):
+        return Output(path)
+    made: Output = import_module("stream_lsh.cli.output.tables").ResultTable(path, columns)
+    return made
+
+
 class Outputs:
     """The requested output files, all created before the work begins.
 
     Args:
         matches, clusters, report, rejects: their paths; None for an output that is not wanted.
+        columns: of the matches.
+        report_columns: of the report.
     """
 
-    def __init__(self, matches: str | None, clusters: str | None, report: str | None, rejects: str | None) -> None:
+    def __init__(
+        self,
+        matches: str | None,
+        clusters: str | None,
+        report: str | None,
+        rejects: str | None,
+        *,
+        columns: Columns | None = None,
+        report_columns: Columns | None = None,
+    ) -> None:
         self._made: list[Output] = []
         try:
-            self.matches = self._make(matches)
-            self.clusters = self._make(clusters)
-            self.report = self._make(report)
-            self.rejects = self._make(rejects)
+            self.matches = self._make(matches, columns)
+            self.clusters = self._make(clusters, CLUSTERS)
+            self.report = self._make(report, report_columns)
+            self.rejects = self._make(rejects, REJECTS)
         except ConfigError:
             self.close()
             raise
 
-    def _make(self, path: str | None) -> Output | None:
-        return None if path is None else self.add(path)
+    def _make(self, path: str | None, columns: Columns | None) -> Output | None:
+        return None if path is None else self.add(path, columns)
 
-    def add(self, path: str) -> Output:
-        """Create another output.
+    def add(self, path: str, columns: Columns | None = None) -> Output:
+        """Create another output, for results with these columns, or for any bytes.
 
         Raises:
             ConfigError: it cannot be made.
         """
-        made = Output(path)
+        made = Output(path) if columns is None else result_output(path, columns)
         self._made.append(made)
         return made
 

@@ -2,45 +2,24 @@
 
 import csv
 import io
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
-from itertools import compress
+from itertools import compress, islice
 from typing import Any, cast
 
 import msgspec
 
-from stream_lsh.cli.output.atomic_files import STDOUT, Output
+from stream_lsh.cli.output.atomic_files import Output
+from stream_lsh.cli.output.formats import PARQUET, format_of
+from stream_lsh.cli.output.result_columns import Columns
 from stream_lsh.errors import ConfigError
-from stream_lsh.files.whole_rows import Row, RowBatch, json_value
+from stream_lsh.files.whole_rows import Row, RowBatch, json_row, json_value
 
-_ENDINGS = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-}
 _ROW_GROUP_BYTES = 32 << 20
-
-
-def table_format(path: str, option: str) -> str:
-    """The format of an output, from its file extension; standard output gets JSON lines.
-
-    Raises:
-        ConfigError: no format has this extension; `option` is the option that names the path.
-
-    Example:
-        >>> table_format("clean.parquet", "--output"), table_format("-", "--output")
-        ('parquet', 'jsonl')
-    """
-    found = next((format for ending, format in _ENDINGS.items() if path.lower().endswith(ending)), None)
-    if path == STDOUT or (found is None and path.startswith("/dev/")):
-        return "jsonl"
-    if found is None:
-        raise ConfigError(f"{option}: got {path}, expected a name that ends in {', '.join(_ENDINGS)}")
-    return found
+_RESULTS = 1000
+"""Results that are converted together."""
 
 
 class TableOutput(ABC):
@@ -187,7 +166,8 @@ class _Sink(io.RawIOBase):
         return True
 
     def write(self, data: Any) -> int:
-        self._output.put(bytes(data))
+        if not self._output.closed:  # a writer that is deleted after a failure writes a footer
+            self._output.put(bytes(data))
         return len(data)
 
 
@@ -212,14 +192,19 @@ def _check_new(name: str, columns: Iterable[str]) -> None:
 
 def plain_value(value: Any) -> Any:
     """A value of a row as a Python object."""
-    return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
+    if not isinstance(value, msgspec.Raw):
+        return value
+    try:
+        return msgspec.json.decode(value)
+    except msgspec.DecodeError:  # lone surrogates
+        return json.loads(bytes(value))
 
 
 def _cell(value: Any) -> str:
     """A value as a cell of a table."""
     if isinstance(value, msgspec.Raw):
         raw = bytes(value)
-        value = msgspec.json.decode(raw) if raw[:1] in (b'"', b"n") else raw.decode()
+        value = plain_value(value) if raw[:1] in (b'"', b"n") else raw.decode()
     if isinstance(value, str) or value is None:
         return value or ""
     text = msgspec.json.encode(value, enc_hook=json_value)
@@ -240,6 +225,68 @@ def table_output(
     """
     if format == "jsonl":
         return JsonLinesOutput(output)
-    if format == "parquet":
+    if format == PARQUET:
         return ParquetOutput(output, schema(), added)
     return CsvOutput(output, [*columns(), *added], "\t" if format == "tsv" else ",")
+
+
+class ResultTable(Output):
+    """Results as a table: the lines of JSON that are written become rows.
+
+    Args:
+        path: the file; its extension is that of a table.
+        columns: of the results.
+
+    Raises:
+        ConfigError: it cannot be made, or pyarrow is missing.
+    """
+
+    def __init__(self, path: str, columns: Columns) -> None:
+        schema = result_schema(columns) if format_of(path) == PARQUET else None
+        super().__init__(path)
+        self._table = table_output(self, format_of(path), (), lambda: [*columns], lambda: schema)
+
+    def write(self, lines: Iterable[bytes]) -> None:
+        """Write results, each a JSON object.
+
+        Raises:
+            ConfigError: the format cannot store a value.
+            OSError: the disk is full, or a similar failure.
+        """
+        remaining = iter(lines)
+        while some := [json_row(line) for line in islice(remaining, _RESULTS)]:
+            self._table.write(RowBatch(some))
+
+    def finish(self) -> None:
+        """The table is complete: it gets its name."""
+        self._table.end()
+        super().finish()
+
+
+def result_schema(columns: Columns) -> Any:
+    """The `pyarrow.Schema` of the columns of results.
+
+    Raises:
+        ConfigError: pyarrow is missing.
+    """
+    arrow = arrow_library()
+    plain = {str: arrow.string(), int: arrow.int64(), float: arrow.float64()}
+
+    def type_of(column: Any) -> Any:
+        if isinstance(column, list):
+            return arrow.list_(type_of(column[0]))
+        if not isinstance(column, Mapping):
+            return plain[column]
+        if str in column:
+            return arrow.map_(arrow.string(), type_of(column[str]))
+        return arrow.struct([(name, type_of(inner)) for name, inner in column.items()])
+
+    return arrow.schema([(name, type_of(column)) for name, column in columns.items()])
+
+
+def arrow_library() -> Any:
+    """The library pyarrow; raises ConfigError where it is missing."""
+    try:
+        return import_module("pyarrow")
+    except ImportError:
+        raise ConfigError('Parquet needs pyarrow: pip install "stream_lsh[parquet]", or write JSON lines') from None

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stream_lsh.cli.output.atomic_files import Output, Outputs
-from stream_lsh.cli.output.tables import TableOutput, plain_value, table_format, table_output
+from stream_lsh.cli.output.formats import table_format
+from stream_lsh.cli.output.tables import TableOutput, plain_value, table_output
 from stream_lsh.cli.runs.survey import columns_of, schema_of
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Part

@@ -1,10 +1,9 @@
 """Columns and types of the inputs of a command: a table with a header or a schema needs them before its first row."""
 
 from collections.abc import Collection, Sequence
-from importlib import import_module
 from typing import Any
 
-from stream_lsh.cli.output.tables import plain_value
+from stream_lsh.cli.output.tables import arrow_library, plain_value
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.columnar import file_schema
 from stream_lsh.files.whole_rows import Place, RowSource
@@ -27,10 +26,7 @@ def schema_of(source: RowSource, rejected: Collection[Place]) -> Any:
     Raises:
         ConfigError: pyarrow is missing, or a column has values of different types.
     """
-    try:
-        arrow: Any = import_module("pyarrow")
-    except ImportError:
-        raise ConfigError('Parquet needs pyarrow: pip install "stream_lsh[parquet]", or write JSON lines') from None
+    arrow = arrow_library()
     if all(file.columnar for file in source.inputs):
         schemas = [file_schema(file) for file in source.inputs]
     else:

@@ -23,6 +23,7 @@ from stream_lsh.cli.options.common import (
 )
 from stream_lsh.cli.options.parser import Parser, ratio, whole
 from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code
+from stream_lsh.cli.output.result_columns import matches_by
 from stream_lsh.cli.process import collection_paused, hold, release
 from stream_lsh.files.discover import find_inputs
 from stream_lsh.settings.units import size_bytes
@@ -46,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
     with ExitStack() as open_things:
         open_things.enter_context(collection_paused())
         hold()
-        outputs = Outputs(options.matches, options.clusters, None, options.rejects)
+        outputs = Outputs(options.matches, options.clusters, None, options.rejects, columns=matches_by(options.measure))
         open_things.callback(outputs.close)
         run = import_module("stream_lsh.cli.runs.allpairs").AllPairsRun(options, inputs, outputs)
         open_things.callback(run.close)

@@ -31,6 +31,8 @@ from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.options.single_field import add_query
 from stream_lsh.cli.options.single_field import run_with as run_values
 from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code, report_lines
+from stream_lsh.cli.output.formats import format_of
+from stream_lsh.cli.output.result_columns import ANSWERS, matches_by
 from stream_lsh.cli.process import collection_paused, hold, release
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Part
@@ -60,8 +62,9 @@ outputs:
   a match      {"pipeline","left","right","similarity","measure","shared","union",...}; similarity is exact
   a cluster    {"cluster","members":[...]}, newest first; matches connect its members
   documents    with --keep or --assign: the rows of the input, in their order, with all their columns and without
-               rejected rows; JSON lines, CSV, TSV or Parquet, depending on the file extension
+               rejected rows
   an answer    with --query: {"pipeline","query","id","similarity","measure","shared","union"}
+  The extension of a file sets its format: .csv, .tsv, .parquet, otherwise JSON lines.  .gz and .zst compress it.
 
 examples:
   stream-lsh dedup articles.jsonl.gz > matches.jsonl
@@ -77,7 +80,7 @@ def run(arguments: Sequence[str]) -> int:
     options = parse(make_parser(), arguments)
     name_outputs(options)
     if options.query:
-        return run_values(options, "dedup_query", "DedupQueryRun")
+        return run_values(options, "dedup_query", "DedupQueryRun", ANSWERS)
     return run_with(options)
 
 
@@ -113,12 +116,16 @@ def run_with(options: Namespace) -> int:
     with ExitStack() as open_things:
         open_things.enter_context(collection_paused())
         hold()
+        if options.report is not None and format_of(options.report):
+            options.json = True
         jobs = options.jobs or _useful_jobs(inputs)
         parts: Iterable[Part] = _read(inputs, options)
         if jobs > 1:
             parts = ReaderProcess(partial(_read, inputs, options))
             open_things.callback(parts.close)
-        outputs = Outputs(options.matches, options.clusters, options.report, options.rejects)
+        outputs = Outputs(
+            *outputs_of(options), columns=matches_by(options.measure), report_columns=options.report_columns
+        )
         open_things.callback(outputs.close)
         make_run = import_module("stream_lsh.cli.runs.dedup").DedupRun
         clean = import_module("stream_lsh.cli.runs.clean").CleanRun(options, inputs, outputs) if cleans else None
@@ -154,7 +161,7 @@ def make_parser() -> Parser:
     add_input(parser)
     _add_outputs(parser)
     add_general(parser, jobs="processes (default: one per core, at most 4; with --query one)")
-    parser.set_defaults(report=None, formats=FORMATS, kept=None)
+    parser.set_defaults(report=None, report_columns=None, formats=FORMATS, kept=None)
     return parser
 
 

@@ -7,13 +7,15 @@ from contextlib import ExitStack
 
 from stream_lsh.cli.options.common import DEFAULT_CAPS, add_guards
 from stream_lsh.cli.options.parser import Parser, least_share, share, whole
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, result_output
+from stream_lsh.cli.output.result_columns import RECORD_MATCHES, REJECTS
 from stream_lsh.cli.process import collection_paused, hold, release
 from stream_lsh.records.libraries import require
 from stream_lsh.records.profile import LINKS
 
 OUTPUTS = ("matches", "entities", "reviews", "golden")
 """The options that name an output file."""
+_COLUMNS = {"matches": RECORD_MATCHES, "reviews": RECORD_MATCHES, "rejects": REJECTS}
 
 _EPILOG = """\
 inputs:
@@ -58,7 +60,11 @@ def run(arguments: Sequence[str]) -> int:
         inputs = find_record_inputs(options.file, options.format, options.delimiter)
         asked = {name: getattr(options, name) for name in (*OUTPUTS, "rejects")}
         check_outputs([*asked.values()], [file.path for file in inputs])
-        outputs = {name: open_things.enter_context(Output(path)) for name, path in asked.items() if path is not None}
+        outputs = {
+            name: open_things.enter_context(result_output(path, _COLUMNS[name]) if name in _COLUMNS else Output(path))
+            for name, path in asked.items()
+            if path is not None
+        }
         gc.freeze()  # what the libraries consist of stays to the end
         work = LinkRun(options, profile, inputs, outputs)
         open_things.callback(work.close)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from stream_lsh.cli.commands.files.dedup import run_with
 from stream_lsh.cli.options.common import add_report_options, parse
 from stream_lsh.cli.options.parser import Parser, share
+from stream_lsh.cli.output.result_columns import MIRRORS
 from stream_lsh.kinds.text.presets import MIRROR_SHARE
 
 _EPILOG = """\
@@ -24,6 +25,8 @@ inputs:
 The site of a page is its `source`, or the host of its `url`.  A page is mirrored on another site if a page there
 matches it and contains the share of its shingles that the threshold requires.  So an excerpt is mirrored by the full
 page, but not the other way round.
+
+The extension of an output sets its format: .jsonl, .csv, .tsv or .parquet.  .gz and .zst compress it.
 
 examples:
   stream-lsh mirrors crawl.jsonl.gz --matches pairs.jsonl
@@ -46,4 +49,4 @@ def make_parser() -> Parser:
     )
     least = f"minimum share of a site's pages that the other site mirrors (default {MIRROR_SHARE:g})"
     parser.add_argument("--min-share", type=share, default=MIRROR_SHARE, metavar="S", help=least)
-    return add_report_options(parser, "the sites", "mirror_sites")
+    return add_report_options(parser, "the sites", "mirror_sites", MIRRORS)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from stream_lsh.cli.options.parser import Parser, real, share, whole
 from stream_lsh.cli.options.single_field import add_files, add_value_input, add_value_output, run_with
+from stream_lsh.cli.output.result_columns import NEIGHBOUR_ANSWERS, NEIGHBOURS
 from stream_lsh.files.discover import ARRAY, TABLES
 
 _FORMATS = (*TABLES, ARRAY)
@@ -28,6 +29,7 @@ outputs:
   a match      {"pipeline","left","right","similarity","measure","distance",...}; both are exact
   a cluster    {"cluster","members":[...]}; matches connect its members
   an answer    {"pipeline","query","id","similarity","measure","distance"}, with --query
+  The extension of a file sets its format: .csv, .tsv, .parquet, otherwise JSON lines.  .gz and .zst compress it.
 
 examples:
   stream-lsh neighbours --within 15 embeddings.jsonl.gz > pairs.jsonl
@@ -38,7 +40,8 @@ examples:
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    return run_with(make_parser().parse(arguments), "neighbours", "NeighboursRun")
+    options = make_parser().parse(arguments)
+    return run_with(options, "neighbours", "NeighboursRun", NEIGHBOUR_ANSWERS if options.query else NEIGHBOURS)
 
 
 def make_parser() -> Parser:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from stream_lsh.cli.commands.files.dedup import run_with
 from stream_lsh.cli.options.common import add_report_options, parse
 from stream_lsh.cli.options.parser import Parser
+from stream_lsh.cli.output.result_columns import STORIES
 
 _EPILOG = """\
 inputs:
@@ -24,9 +25,11 @@ inputs:
 The headline of a story is the title of its longest early version.  Its outlets are listed in the order in which they
 published; an outlet is the `source`, or the host of the `url`.
 
+The extension of an output sets its format: .jsonl, .csv, .tsv or .parquet.  .gz and .zst compress it.
+
 examples:
   stream-lsh news articles/
-  stream-lsh news articles.jsonl.gz --retention 1d --json > stories.jsonl
+  stream-lsh news articles.jsonl.gz --retention 1d -o stories.parquet
 """
 
 
@@ -43,4 +46,4 @@ def make_parser() -> Parser:
         _EPILOG,
         first=("threshold", "retention", "report", "json", "matches"),
     )
-    return add_report_options(parser, "the stories", "stories")
+    return add_report_options(parser, "the stories", "stories", STORIES)

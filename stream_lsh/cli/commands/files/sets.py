@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from stream_lsh.cli.options.common import DEFAULT_CAPS, MEASURES, add_recall, add_threshold
 from stream_lsh.cli.options.parser import Parser, ratio, whole
 from stream_lsh.cli.options.single_field import add_files, add_value_input, add_value_output, run_with
+from stream_lsh.cli.output.result_columns import ANSWERS, matches_by
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import TABLES
 
@@ -23,6 +24,7 @@ outputs:
   a match      {"pipeline","left","right","similarity","measure","shared","union",...}; similarity is exact
   a cluster    {"cluster","members":[...]}; matches connect its members
   an answer    {"pipeline","query","id","similarity","measure","shared","union"}, with --query
+  The extension of a file sets its format: .csv, .tsv, .parquet, otherwise JSON lines.  .gz and .zst compress it.
 
 examples:
   stream-lsh sets --id-column customer --item-column product --threshold 0.6 purchases.csv
@@ -35,7 +37,7 @@ def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     options = make_parser().parse(arguments)
     _check(options)
-    return run_with(options, "sets", "SetsRun")
+    return run_with(options, "sets", "SetsRun", ANSWERS if options.query else matches_by(options.measure))
 
 
 def make_parser() -> Parser:
