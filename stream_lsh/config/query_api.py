@@ -1,4 +1,4 @@
-"""Checks of the keys of the query API: its addresses and its tokens."""
+"""Checks of the keys of the query API and of the web pages: addresses and tokens."""
 
 import re
 from collections.abc import Iterator
@@ -42,16 +42,20 @@ def check_query_api(worker: WorkerConfig, problems: Problems) -> None:
         )
     for name, problem in _contradictions(worker):
         path: Path = ("worker", name)
-        if problems.is_valid(path, ("worker", "ask"), ("worker", "ask_token"), ("worker", "ask_token_file")):
+        if problems.is_valid(
+            path, ("worker", "ask"), ("worker", "ui"), ("worker", "ask_token"), ("worker", "ask_token_file")
+        ):
             problems.add(path, problem)
 
 
 def _contradictions(worker: WorkerConfig) -> Iterator[tuple[str, str]]:
     address, advertised = worker.ask_address, host_and_port(worker.ask_advertised)
     if address is None:
-        if advertised is not None:
-            yield "ask_advertised", "got one, expected none without `ask`, the address of the query API"
+        for name, value in (("ask_advertised", worker.ask_advertised), ("ui", worker.ui)):
+            if value:
+                yield name, "got one, expected none without `ask`, the address of the query API"
         return
+    yield from _contradictions_of_pages(worker)
     if not is_loopback(address[0]) and worker.ask_token is None:
         yield (
             "ask",
@@ -68,6 +72,21 @@ def _contradictions(worker: WorkerConfig) -> Iterator[tuple[str, str]]:
         )
     if advertised is not None and _is_unspecified(advertised[0]):
         yield "ask_advertised", f"got {worker.ask_advertised!r}, expected an address that other workers can reach"
+
+
+def _contradictions_of_pages(worker: WorkerConfig) -> Iterator[tuple[str, str]]:
+    address = worker.ui_address
+    if address is None:
+        return
+    for name in ("ask", "web"):
+        if worker.ui == getattr(worker, name):
+            yield "ui", f"got {worker.ui!r}, which is also the address of `{name}`, expected another address"
+    if not is_loopback(address[0]) and worker.ask_token is None:
+        yield (
+            "ui",
+            f"got {worker.ui!r} without a token, expected `ask_token` or `ask_token_file`: only a loopback address, "
+            "such as 127.0.0.1:6070, needs none",
+        )
 
 
 def is_loopback(host: str) -> bool:

@@ -78,6 +78,14 @@ class WorkerConfig:
         default=None,
         metadata=key(value_types.FILE, "the file that contains the token, or two on two lines, instead of `ask_token`"),
     )
+    ui: str = field(
+        default="",
+        metadata=key(
+            value_types.WEB,
+            "the address of the web pages of this worker (extra `web`), which use its query API; readers sign in with "
+            "the token unless it is a loopback address",
+        ),
+    )
     ask_concurrency: int = field(
         default=16,
         metadata=key(whole(1, 10_000), "the number of queries that a worker runs at a time; it rejects others"),
@@ -96,6 +104,11 @@ class WorkerConfig:
     def ask_address(self) -> tuple[str, int] | None:
         """Host and port of the query API; None without one."""
         return host_and_port(self.ask)
+
+    @property
+    def ui_address(self) -> tuple[str, int] | None:
+        """Host and port of the web pages; None without any."""
+        return host_and_port(self.ui)
 
     @property
     def ask_tokens(self) -> tuple[str, ...]:

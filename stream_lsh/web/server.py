@@ -61,7 +61,7 @@ class PageServer:
         except OSError as error:
             await self.stop()
             reason = error.strerror or error
-            raise ConfigError(f"--listen: {host}:{port} cannot be used ({reason}): choose another port") from None
+            raise ConfigError(f"web pages: {host}:{port} cannot be used ({reason}): choose another port") from None
 
     async def stop(self) -> None:
         """Close the listener."""

@@ -25,7 +25,7 @@ from stream_lsh.worker.reports import TICK_SECONDS, ticking
 from stream_lsh.worker.security import engine_credentials
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage
-from stream_lsh.worker.web import WorkerWeb
+from stream_lsh.worker.web import WorkerPages, WorkerWeb
 
 _REQUEST_ROOM = 4_096
 _LETTER_ROOM = 1_024
@@ -114,14 +114,16 @@ class WorkerApp(EngineApp):
         self.ticks: list[Callable[[], Awaitable[None]]] = []
         self.maintenance = Maintenance(self, self.pipelines)
         self.query_api = QueryApi(config, self.pipelines, WorkerStanding(self))
+        self.pages = WorkerPages(config.worker)
         super().__init__(app_id, **{"canonical_url": worker_url(config.worker, self.instance), **settings})
 
     def _new_transport(self) -> Any:
         return WorkerTransport(self.conf.broker_consumer, self)
 
     async def on_first_start(self) -> None:
-        """Before anything else: the listener of the query API, which answers once the worker has its state."""
+        """Before anything else: the listeners of the query API and its pages, which answer once there is state."""
         await self.query_api.start()
+        await self.pages.start()
         await super().on_first_start()
 
     async def on_start(self) -> None:
@@ -170,6 +172,7 @@ class WorkerApp(EngineApp):
 
     async def stop(self) -> None:
         """Stop in order, and release the copies on disk for the next process."""
+        await self.pages.stop()
         await self.query_api.stop()
         await super().stop()
         for state in self.pipelines.values():

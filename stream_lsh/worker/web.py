@@ -1,4 +1,4 @@
-"""The HTTP pages of a worker: `/metrics` for Prometheus, `/health` and `/ready` for a supervisor.
+"""The HTTP pages of a worker: `/metrics` for Prometheus, `/health` and `/ready` for a supervisor; pages for browsers.
 
 /metrics    200 and the metrics
 /health     200 as long as the process answers; a worker in doubt ends by itself, so no supervisor need kill it
@@ -15,6 +15,12 @@ from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 from faust.types import TP
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from stream_lsh.config.query_api import is_loopback
+from stream_lsh.config.worker import WorkerConfig
+from stream_lsh.errors import ConfigError
+from stream_lsh.web.rendering import require
+from stream_lsh.web.server import PageServer
+from stream_lsh.web.source import HttpSource
 from stream_lsh.worker.maintenance import Maintenance
 from stream_lsh.worker.metrics import LagTimes, WorkerCollector
 from stream_lsh.worker.state import PipelineState
@@ -22,6 +28,53 @@ from stream_lsh.worker.state import PipelineState
 _ANSWER_SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
+
+
+class WorkerPages:
+    """The pages for browsers, at the address `ui`; they use the query API of this worker.
+
+    Args:
+        config: address and tokens.
+
+    Raises:
+        ConfigError: Jinja is not installed -> install the extra `web`.
+    """
+
+    def __init__(self, config: WorkerConfig) -> None:
+        if config.ui_address is not None:
+            require()
+        self._config = config
+        self._source: HttpSource | None = None
+        self._server: PageServer | None = None
+
+    async def start(self) -> None:
+        """Listen, if the configuration has an address; if that is not available, log a warning."""
+        config, address, ask = self._config, self._config.ui_address, self._config.ask_address
+        if address is None or ask is None:
+            return
+        tokens = config.ask_tokens
+        self._source = HttpSource([f"http://{_reachable(*ask)}"], tokens[0] if tokens else None)
+        server = PageServer(self._source, address, () if is_loopback(address[0]) else tokens)
+        try:
+            await server.start()
+        except ConfigError as error:
+            _log.warning("worker.ui: %s; this worker serves no web pages", error)
+            return
+        self._server = server
+        _log.info("web pages: http://%s", config.ui)
+
+    async def stop(self) -> None:
+        """Close the listener and the connections to the query API."""
+        if self._server is not None:
+            await self._server.stop()
+        if self._source is not None:
+            await self._source.close()
+
+
+def _reachable(host: str, port: int) -> str:
+    """An address of this machine at which a listener is reached: one for all interfaces is none of a machine."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - not opened here
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 class WorkerWeb:

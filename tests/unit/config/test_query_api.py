@@ -26,6 +26,13 @@ def test_a_loopback_address_needs_no_token() -> None:
     assert worker({"ask": "[::1]:6067"}).ask_address == ("::1", 6067)
 
 
+def test_pages_on_a_loopback_address_need_no_token() -> None:
+    assert worker({"ask": "127.0.0.1:6067"}).ui_address is None
+    assert worker({"ask": "127.0.0.1:6067", "ui": "127.0.0.1:6070"}).ui_address == ("127.0.0.1", 6070)
+    given = {"ask": "127.0.0.1:6067", "ask_token": TOKEN, "ui": "0.0.0.0:6070"}
+    assert worker({**given}).ui_address == ("0.0.0.0", 6070)  # noqa: S104 - not opened
+
+
 def test_tokens_are_read_from_a_key_or_a_file(tmp_path: Path) -> None:
     (tmp_path / "tokens").write_text(f"{TOKEN}\n{OTHER}\n")
     for keys in ({"ask_token": f"{TOKEN} {OTHER}"}, {"ask_token_file": str(tmp_path / "tokens")}):
@@ -45,6 +52,14 @@ def test_tokens_are_read_from_a_key_or_a_file(tmp_path: Path) -> None:
             {"ask": "0.0.0.0:6067", "ask_advertised": "0.0.0.0:6067", "ask_token": TOKEN},
             "worker.ask_advertised: got '0.0.0.0:6067', expected an address that other workers can reach",
         ),
+        ({"ui": "127.0.0.1:6070"}, "worker.ui: got one, expected none without `ask`"),
+        (
+            {"ask": "127.0.0.1:6067", "ui": "10.0.0.1:6070"},
+            "worker.ui: got '10.0.0.1:6070' without a token, expected `ask_token`",
+        ),
+        ({"ask": "127.0.0.1:6067", "ui": "127.0.0.1:6067"}, "which is also the address of `ask`"),
+        ({"ask": "127.0.0.1:6067", "ui": "127.0.0.1:6066"}, "which is also the address of `web`"),
+        ({"ask": "127.0.0.1:6067", "ui": "6070"}, "worker.ui: got '6070', expected host:port"),
         ({"ask": "127.0.0.1:6066"}, "worker.ask: got '127.0.0.1:6066', which is also the address of `web`"),
         ({"ask": "127.0.0.1"}, "worker.ask: got '127.0.0.1', expected host:port"),
         ({"ask_token": "hunter2"}, "worker.ask_token: got invalid characters or a short token (not shown)"),
