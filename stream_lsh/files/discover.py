@@ -98,6 +98,17 @@ def find_inputs(
     return finder.inputs
 
 
+def check_twice(inputs: Sequence[Input]) -> None:
+    """Check that inputs can be read twice; raises ConfigError for pipes."""
+    problems = [
+        f"{file.path}: got a pipe, expected a file, because --keep and --assign read the input twice: save it first"
+        for file in inputs
+        if file.path == STDIN or not (os.path.isfile(file.path) or os.path.isdir(file.path))
+    ]
+    if problems:
+        raise ConfigError(problems)
+
+
 def _matches(path: str) -> list[str]:
     """The files that match a pattern, or the folders if no file does; the path itself if it is no pattern."""
     if not glob.has_magic(path) or os.path.exists(path):

@@ -52,12 +52,16 @@ class RowSource(NamedTuple):
         names: of the columns of id and text.
         max_bytes: as for `json_blocks`.
         html: whether files may be pages.
+        encoding: of tables and of JSON lines.
+        skip_space: whether blanks around the names of columns and behind delimiters of tables are skipped.
     """
 
     inputs: Sequence[Input]
     names: FieldNames
     max_bytes: int
     html: bool = False
+    encoding: str = "utf-8"
+    skip_space: bool = False
 
     def batches(self, rejected: Collection[Place]) -> Iterator[RowBatch]:
         """The rows of all files, in order.
@@ -73,17 +77,37 @@ class RowSource(NamedTuple):
             if file.format in TEXTS:
                 yield from self._text_rows(file, rejected, several=several_of(file, self.inputs))
             elif file.holds_json:
-                yield from _json_rows(file, self.max_bytes, rejected)
+                yield from _json_rows(file, self.max_bytes, rejected, self.encoding)
             elif file.columnar:
                 yield from _columnar_rows(file, rejected)
             else:
-                yield from _table_rows(file, self.max_bytes, rejected)
+                yield from self._table_rows(file, rejected)
 
     def _text_rows(self, file: Input, rejected: Collection[Place], *, several: bool) -> Iterator[RowBatch]:
         for block in text_blocks(file, self.names, self.max_bytes, several=several, html=self.html):
             places = ((block.places.path, at) for at in block.places.at)
             lines = [line for line, place in zip(block.lines, places, strict=True) if line and place not in rejected]
             yield RowBatch([json_row(line) for line in lines])
+
+    def _table_rows(self, file: Input, rejected: Collection[Place]) -> Iterator[RowBatch]:
+        header: list[str] = []
+
+        def reader_of(row: list[str]) -> Callable[[list[str] | InputError], Row] | None:
+            header.extend([name.strip() for name in row] if self.skip_space else row)
+            check_distinct(file.path, header, filter(None, header))
+            return _read if header else None
+
+        def _read(row: list[str] | InputError) -> Row:
+            if isinstance(row, InputError):
+                raise row
+            return dict(zip(header, row, strict=False))
+
+        chunks = row_chunks(file, reader_of, self.max_bytes, encoding=self.encoding, skip_space=self.skip_space)
+        for chunk in chunks:
+            rows = [
+                row for at, row in chunk.rows if not isinstance(row, InputError) and (file.path, at) not in rejected
+            ]
+            yield RowBatch(rows)
 
 
 def json_value(value: Any) -> str:
@@ -126,7 +150,7 @@ def changed() -> MalformedMessage:
     )
 
 
-def _json_rows(file: Input, max_bytes: int, rejected: Collection[Place]) -> Iterator[RowBatch]:
+def _json_rows(file: Input, max_bytes: int, rejected: Collection[Place], encoding: str) -> Iterator[RowBatch]:
     for first, lines, _, _ in line_chunks(file, max_bytes):
         if first == 1 and lines:
             lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
@@ -135,25 +159,9 @@ def _json_rows(file: Input, max_bytes: int, rejected: Collection[Place]) -> Iter
             for at, line in enumerate(lines, first)
             if line.strip() and (not rejected or (file.path, at) not in rejected)
         ]
+        if encoding != "utf-8":
+            kept = [line.decode(encoding).encode() for line in kept]
         yield RowBatch([json_row(line) for line in kept])
-
-
-def _table_rows(file: Input, max_bytes: int, rejected: Collection[Place]) -> Iterator[RowBatch]:
-    header: list[str] = []
-
-    def reader_of(row: list[str]) -> Callable[[list[str] | InputError], Row] | None:
-        header.extend(row)
-        check_distinct(file.path, header, header)
-        return _read if header else None
-
-    def _read(row: list[str] | InputError) -> Row:
-        if isinstance(row, InputError):
-            raise row
-        return dict(zip(header, row, strict=False))
-
-    for chunk in row_chunks(file, reader_of, max_bytes):
-        rows = [row for at, row in chunk.rows if not isinstance(row, InputError) and (file.path, at) not in rejected]
-        yield RowBatch(rows)
 
 
 def _columnar_rows(file: Input, rejected: Collection[Place]) -> Iterator[RowBatch]:

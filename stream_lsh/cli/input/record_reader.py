@@ -19,9 +19,10 @@ from stream_lsh.cli.options.common import (
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.output.atomic_files import Output, exit_code
 from stream_lsh.cli.output.progress import Progress
+from stream_lsh.cli.runs.input_rows import DELETED, InputRows
 from stream_lsh.files.discover import TABLES, Input
 from stream_lsh.kinds.record.files import RecordPart, read_records
-from stream_lsh.kinds.record.rows import RecordNames
+from stream_lsh.kinds.record.rows import RecordNames, deleted
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile
 from stream_lsh.wire.message import AUTO
@@ -65,6 +66,8 @@ class RecordReader:
         again: how many of them have the id of one before them.
         reasons: how many were rejected, by reason.
         progress: of the reading; the caller clears it.
+        names: of the columns of id, source and time.
+        rows: records the rows that are read; None: they are not needed.
     """
 
     def __init__(
@@ -75,7 +78,7 @@ class RecordReader:
         self.progress = Progress(sum(file.size for file in inputs), shown=not options.quiet, what="records")
         self._inputs, self._options, self._rejects = inputs, options, rejects
         time_column = getattr(options, "time_column", None)
-        self._names = RecordNames.of(
+        self.names = RecordNames.of(
             profile,
             options.id_column,
             options.source_column,
@@ -84,11 +87,12 @@ class RecordReader:
             time_unit=getattr(options, "time_unit", AUTO),
         )
         self._ids: set[str] = set()
+        self.rows: InputRows | None = None
 
     def __iter__(self) -> Iterator[list[Record]]:
         parts = read_records(
             self._inputs,
-            self._names,
+            self.names,
             max_bytes=self._options.max_bytes,
             encoding=self._options.encoding,
         )
@@ -96,6 +100,9 @@ class RecordReader:
         for part in parts:
             reject(part.refused, self.progress, self.reasons, quiet=quiet, rejects=self._rejects)
             self._report_repeats(part)
+            if self.rows is not None:
+                lengths = (DELETED if deleted(record) else 0 for record in part.records)
+                self.rows.note([record.id for record in part.records], lengths, part.refused)
             self.records += len(part.records)
             self.progress.update(part.position, self.records)
             yield part.records

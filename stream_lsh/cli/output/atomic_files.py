@@ -63,11 +63,17 @@ class Output:
     Args:
         path: the file; `-` is standard output.
 
+    Attributes:
+        name: the path as given.
+        path: for messages.
+        closed_by_reader: whether the reader of a pipe has closed it.
+
     Raises:
         ConfigError: it cannot be made, found out before any work is done.
     """
 
     def __init__(self, path: str) -> None:
+        self.name = path
         self.path = "standard output" if path == STDOUT else path
         self.closed_by_reader = False
         self._target = os.path.realpath(path)

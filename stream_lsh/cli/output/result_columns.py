@@ -1,10 +1,10 @@
 """The columns of results that are written as tables; a table needs them before its first row.
 
 The type of a column is `str`, `int` or `float`; `[type]` is a list, `{name: type, ...}` an object with these fields,
-and `{str: float}` an object with any names.
+and `{str: float}` an object with any names.  `object` is any value: a text, or JSON.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 Columns = Mapping[str, Any]
@@ -20,6 +20,7 @@ NEIGHBOURS: Columns = {**_PAIR, "distance": float, **_TIMES}
 NEIGHBOUR_ANSWERS: Columns = {**_ANSWER, "distance": float}
 ANSWERS: Columns = {**_ANSWER, **_COUNTS}
 RECORD_MATCHES: Columns = {**_PAIR, "score": float, "weights": {str: float}, "rules": [str], **_TIMES}
+ENTITIES: Columns = {"entity": str, "size": int, "members": [{"id": str, "source": str}], "golden": {str: object}}
 STORIES: Columns = {
     "cluster": str,
     "headline": str,
@@ -44,6 +45,11 @@ MIRRORS: Columns = {
     "direction": str,
     "first_time": int,
 }
+
+
+def golden_records(fields: Iterable[str]) -> Columns:
+    """The columns of golden records with these fields."""
+    return {"entity": str, "size": int, **dict.fromkeys(fields, object)}
 
 
 def matches_by(measure: str) -> Columns:

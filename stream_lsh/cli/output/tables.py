@@ -244,6 +244,7 @@ class ResultTable(Output):
     def __init__(self, path: str, columns: Columns) -> None:
         schema = result_schema(columns) if format_of(path) == PARQUET else None
         super().__init__(path)
+        self._any = [name for name, column in columns.items() if column in (object, {str: object})] if schema else ()
         self._table = table_output(self, format_of(path), (), lambda: [*columns], lambda: schema)
 
     def write(self, lines: Iterable[bytes]) -> None:
@@ -255,7 +256,17 @@ class ResultTable(Output):
         """
         remaining = iter(lines)
         while some := [json_row(line) for line in islice(remaining, _RESULTS)]:
-            self._table.write(RowBatch(some))
+            self._table.write(RowBatch([self._as_texts(row) for row in some] if self._any else some))
+
+    def _as_texts(self, row: Row) -> Row:
+        """A row with texts in the columns of any values."""
+        texts: dict[str, Any] = {}
+        for name in self._any:
+            value = plain_value(row.get(name))
+            texts[name] = (
+                {key: _cell(inner) for key, inner in value.items()} if isinstance(value, dict) else _cell(value)
+            )
+        return {**row, **texts}
 
     def finish(self) -> None:
         """The table is complete: it gets its name."""
@@ -270,7 +281,7 @@ def result_schema(columns: Columns) -> Any:
         ConfigError: pyarrow is missing.
     """
     arrow = arrow_library()
-    plain = {str: arrow.string(), int: arrow.int64(), float: arrow.float64()}
+    plain = {str: arrow.string(), object: arrow.string(), int: arrow.int64(), float: arrow.float64()}
 
     def type_of(column: Any) -> Any:
         if isinstance(column, list):

@@ -15,12 +15,16 @@ from msgspec.json import encode
 from stream_lsh.cli.input.record_reader import RecordReader
 from stream_lsh.cli.output.atomic_files import Output, report_lines
 from stream_lsh.cli.output.caps import caps_lines
+from stream_lsh.cli.output.formats import format_of
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.reports.columns import unmatched_columns
 from stream_lsh.cli.runs.dedup import guards_of
+from stream_lsh.cli.runs.entity_tables import EntityTables, GoldenRows
+from stream_lsh.cli.runs.input_rows import InputRows
 from stream_lsh.cli.runs.learn import check_comparable, learned_here
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input
+from stream_lsh.files.whole_rows import RowSource
 from stream_lsh.kinds.record.in_memory import RecordLinker, training_on
 from stream_lsh.kinds.record.profiles import find_profile
 from stream_lsh.kinds.record.results import PairWriter
@@ -29,6 +33,7 @@ from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.model import Entity, Record, RecordMatch
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.reading import Reader
+from stream_lsh.wire.field_names import DEFAULT_NAMES
 
 PIPELINE = "link"
 """The value of `pipeline` in a match line."""
@@ -83,8 +88,9 @@ class LinkRun:
     def __init__(
         self, options: Namespace, profile: Profile, inputs: Sequence[Input], outputs: Mapping[str, Output]
     ) -> None:
-        self.record_reader = RecordReader(inputs, options, profile, outputs.get("rejects"))
         self._options, self._profile, self._inputs, self._outputs = options, profile, inputs, outputs
+        self.record_reader = RecordReader(inputs, options, profile, outputs.get("rejects"))
+        self._tables = self._tables_of(inputs, options) if {"kept", "assign"} & outputs.keys() else None
         self._reader, self._values = Reader(profile), False
         self._guards = guards_of(options, profile.match)
         self._linker = self._linker_of(profile)
@@ -93,6 +99,12 @@ class LinkRun:
         self._columns: dict[str, None] = {}
         self._written: Counter[str] = Counter()
         self._deletes = 0
+
+    def _tables_of(self, inputs: Sequence[Input], options: Namespace) -> EntityTables:
+        source = RowSource(inputs, DEFAULT_NAMES, options.max_bytes, encoding=options.encoding, skip_space=True)
+        rows = self.record_reader.rows = InputRows(source)
+        golden = GoldenRows(self._profile, self.record_reader.names)
+        return EntityTables(options.keep or "", rows, golden, self._outputs.get("kept"), self._outputs.get("assign"))
 
     def close(self) -> None:
         """Remove the progress bar."""
@@ -170,7 +182,17 @@ class LinkRun:
         if "entities" in outputs:
             outputs["entities"].write(map(self._entity_line, entities))
         if "golden" in outputs:
-            outputs["golden"].write(golden_rows(entities, self._profile))
+            outputs["golden"].write(self._golden_lines(entities))
+        if self._tables is not None:
+            self._tables.write(entities, self._known)
+
+    def _golden_lines(self, entities: Sequence[Entity]) -> Iterator[bytes]:
+        """The golden records: lines of CSV, unless the extension of the output names another format."""
+        if format_of(self._outputs["golden"].name) in ("", "csv"):
+            yield from golden_rows(entities, self._profile)
+            return
+        for entity in entities:
+            yield encode({"entity": entity.id, "size": len(entity.members), **entity.golden})
 
     def _pair_line(self, writer: PairWriter, pair: RecordMatch) -> bytes:
         left, right = self._known[pair.left].time_ms, self._known[pair.right].time_ms
@@ -199,6 +221,7 @@ class LinkRun:
             lines.append(
                 f"{counts.capped_postings:,} blocks were not followed to their end{_rules(counts.capped_by_block)}"
             )
+        lines += [] if self._tables is None else self._tables.summary()
         report_lines(lines + self.record_reader.summary())
 
 

@@ -144,8 +144,13 @@ class RecordMaker:
         if columns not in self._plans:
             if len(self._plans) >= _PLANS:  # records without a common form must not fill the memory
                 self._plans.clear()
-            self._plans[columns] = (_column(self._names.id, columns), _column(self._names.source, columns))
+            self._plans[columns] = special_columns(self._names, columns)
         return self._plans[columns]
+
+
+def special_columns(names: RecordNames, columns: Sequence[str]) -> tuple[str | None, str | None]:
+    """The columns of the id and of the source, if a file with these columns has them."""
+    return _column(names.id, columns), _column(names.source, columns)
 
 
 def _column(names: Sequence[str], columns: Sequence[str]) -> str | None:

@@ -36,7 +36,7 @@ from stream_lsh.cli.output.result_columns import ANSWERS, matches_by
 from stream_lsh.cli.process import collection_paused, hold, release
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Part
-from stream_lsh.files.discover import FORMATS, Input, find_inputs
+from stream_lsh.files.discover import FORMATS, Input, check_twice, find_inputs
 from stream_lsh.files.inflate import STDIN
 
 _MOST_JOBS = 4
@@ -112,7 +112,7 @@ def run_with(options: Namespace) -> int:
     inputs = find_inputs(options.file, options.format, delimiter=options.delimiter)
     cleans = options.kept is not None or options.assign is not None
     check_outputs([*outputs_of(options), options.kept, options.assign], [file.path for file in inputs])
-    _check_twice(inputs if cleans else ())
+    check_twice(inputs if cleans else ())
     with ExitStack() as open_things:
         open_things.enter_context(collection_paused())
         hold()
@@ -191,17 +191,6 @@ def _keep(value: str) -> str:
 def outputs_of(options: Namespace) -> list[str | None]:
     """The paths that the options name."""
     return [options.matches, options.clusters, options.report, options.rejects]
-
-
-def _check_twice(inputs: Sequence[Input]) -> None:
-    """Check that inputs can be read twice; raises ConfigError for pipes."""
-    problems = [
-        f"{file.path}: got a pipe, expected a file, because --keep and --assign read the input twice: save it first"
-        for file in inputs
-        if file.path == STDIN or not (os.path.isfile(file.path) or os.path.isdir(file.path))
-    ]
-    if problems:
-        raise ConfigError(problems)
 
 
 def _useful_jobs(inputs: Sequence[Input]) -> int:
