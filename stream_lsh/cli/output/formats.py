@@ -64,7 +64,7 @@ def compression_of(path: str) -> str:
 
 
 def compressor_of(path: str) -> Any:
-    """What compresses an output, with the methods `compress` and `flush`; None for an output without compression."""
+    """A compressor for an output, with the methods `compress` and `flush`; None for one without compression."""
     ending = compression_of(path)
     if ending == ".gz":
         return zlib.compressobj(wbits=31)

@@ -86,7 +86,7 @@ def test_a_table_has_the_rows_and_columns_of_json_lines(tmp_path: Path, command:
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out", "out.csv"])
-def test_an_output_is_compressed_if_its_extension_says_so(tmp_path: Path, name: str) -> None:
+def test_the_extension_of_an_output_compresses_it(tmp_path: Path, name: str) -> None:
     (tmp_path / "in.jsonl").write_bytes(LINES)
     for ending in ("", ".gz", ".zst"):
         assert ran("dedup", *LOW, "-q", "in.jsonl", "-o", name + ending, cwd=tmp_path).returncode == 0
