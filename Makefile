@@ -34,7 +34,7 @@ $(VENV)/.ready: pyproject.toml
 	$(call install,test)
 
 $(VENV)/.demo: pyproject.toml
-	$(call install,embedded)
+	$(call install,embedded$(comma)web)
 
 $(VENV)/.bench: $(VENV)/.ready
 	$(call install,bench)

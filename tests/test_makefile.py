@@ -35,7 +35,7 @@ chmod +x .venv/bin/*
 [ -z "$PIP_FAILS" ]
 """
 PRINTED = """\
-Installing stream_lsh[embedded]:
+Installing stream_lsh[embedded,web]:
   Python environment .venv
   build tools
   aiohttp

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from stream_lsh.demo.edits import EDITS, correct, shorten
 from stream_lsh.demo.stories import Story
+from stream_lsh.model import NO_ABOUT, About
 
 OUTLETS = ("Newswire", "Herald", "Courier", "Gazette", "Mirror", "Tribune")
 """The outlets; the first one publishes most stories first."""
@@ -29,11 +30,13 @@ class Event(NamedTuple):
         kind: one of KINDS.
         id: of the document, `outlet/story`; a correction has that of the document before it.
         text: None where the document is withdrawn.
+        about: title and outlet of the document.
     """
 
     kind: str
     id: str
     text: str | None
+    about: About = NO_ABOUT
 
 
 def schedule(stories: Sequence[Story], seed: int) -> list[Event]:
@@ -67,17 +70,17 @@ def _of(slug: str, story: Story, random: Random) -> list[tuple[float, Event]]:
     others = random.sample([outlet for outlet in OUTLETS if outlet != first], random.choice(_COPIES))
     events, versions, delay = list[tuple[float, Event]](), [story.text], 0.0
     for outlet in (first, *others):
-        id, text = f"{outlet.lower()}/{slug}", story.text
+        id, text, about = f"{outlet.lower()}/{slug}", story.text, About(story.title, outlet)
         if outlet != first:
             delay += random.expovariate(1 / _SOON)
             text = random.choice(list(EDITS.values()))(random.choice(versions), random)
             versions.append(text)
-        events.append((delay, Event(PUBLISHED, id, text)))
+        events.append((delay, Event(PUBLISHED, id, text, about)))
         chance, then = random.random(), delay + random.expovariate(1 / _LATER)
         if chance < _CORRECTED:
-            events.append((then, Event(CORRECTED, id, correct(text, random))))
+            events.append((then, Event(CORRECTED, id, correct(text, random), about)))
         elif chance < _CORRECTED + _SHORTENED:
-            events.append((then, Event(CORRECTED, id, shorten(text))))
+            events.append((then, Event(CORRECTED, id, shorten(text), about)))
         elif chance < _CORRECTED + _SHORTENED + _WITHDRAWN:
             events.append((then, Event(WITHDRAWN, id, None)))
     return events

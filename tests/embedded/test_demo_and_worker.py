@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -33,6 +34,16 @@ from stream_lsh.worker import maintenance
 demo._PACED = 30
 maintenance.TRIM_SECONDS, maintenance.TRIM_STEP = 0.1, 1  # would complain at once of a broker that cannot delete
 sys.exit(demo.show(schedule(stories(60), 1), 0.6, serve=False))
+"""
+
+NEWSROOM = """
+import sys
+from stream_lsh.cli.runs import demo
+from stream_lsh.demo.schedule import schedule
+from stream_lsh.demo.stories import stories
+demo._PACED, demo._PACE_S = 0, 0.1
+later = [event._replace(id=event.id + "~later") for event in schedule(stories(60), 2)]
+sys.exit(demo.show(schedule(stories(20), 1), 0.6, later, serve=True))
 """
 
 FAILING = """
@@ -193,6 +204,7 @@ def test_an_interrupted_demo_leaves_nothing_behind(place: Place, number: signal.
     with place.start([*COMMAND, "demo"]) as process:
         assert process.stdout
         assert "A Kafka broker in memory" in process.stdout.readline()
+        assert "Web pages, while it runs: http://127.0.0.1:" in process.stdout.readline()
         assert " new " in process.stdout.readline()
         process.send_signal(number)
         _, err = process.communicate(timeout=30)
@@ -236,7 +248,9 @@ def test_a_demo_that_serves_can_be_fed_and_followed(place: Place, own: Path) -> 
         config = place.folder / "demo.toml"
         assert "threshold = 0.6" in config.read_text(encoding="utf-8")
         assert use(place, config, {}, SIMILARITY) == {("a", "b"), ("a", "x"), ("b", "x")}
-        assert watch(place, config) == ["        3      1.0000  joined   x       a"]
+        assert watch(place, config) == [
+            "        3      1.0000  joined   x       the minister held on tuesday that the b…"
+        ]
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
     assert process.returncode == 0
@@ -245,6 +259,31 @@ def test_a_demo_that_serves_can_be_fed_and_followed(place: Place, own: Path) -> 
     config.write_text("# mine", encoding="utf-8")
     code, _, err = place.run(*COMMAND, "demo", "--serve")
     assert (code, "exists already" in err, config.read_text(encoding="utf-8")) == (2, True, "# mine")
+
+
+@pytest.mark.slow
+def test_a_demo_that_serves_is_a_newsroom_with_pages_and_ends_silently_while_they_are_open(place: Place) -> None:
+    with place.start([sys.executable, "-c", NEWSROOM]) as process:
+        assert process.stdout
+        printed = ""
+        while "stream-lsh check" not in (line := process.stdout.readline()):
+            printed += line
+        (address,) = set(re.findall(r"http://127\.0\.0\.1:\d+", printed))
+        with urllib.request.urlopen(f"{address}/p/demo/clusters", timeout=10) as page:  # noqa: S310 - on this machine
+            assert b"Newswire" in page.read()
+        with urllib.request.urlopen(f"{address}/p/demo/changes", timeout=30) as changes:  # noqa: S310
+            while b"~later" not in (line := changes.readline()):
+                assert line, "the stream of changes has ended"
+            process.send_signal(signal.SIGINT)
+            assert (process.communicate(timeout=30)[1], process.returncode) == ("", 0)
+    assert place.left == ["demo.toml"]
+
+
+def test_without_the_extra_for_pages_the_demo_runs_without_them(place: Place, own: Path) -> None:
+    hidden = "import sys, importlib.util; found = importlib.util.find_spec; importlib.util.find_spec = "
+    hidden += "lambda name, *of: None if name == 'jinja2' else found(name, *of); from stream_lsh.cli.main import main; "
+    code, out, _ = place.run(sys.executable, "-c", f"{hidden}sys.exit(main(['demo', '--from', {str(own)!r}]))")
+    assert (code, number("pairs", out), "Web pages" in out) == (0, "1", False)
 
 
 def watch(place: Place, config: Path) -> list[str]:

@@ -22,6 +22,8 @@ examples:
   stream-lsh demo --serve
 """
 _STORIES = 240
+_LATER_STORIES = 2_000
+"""Of `--serve`: for some hours."""
 _REFUSALS_SHOWN = 5
 
 
@@ -31,7 +33,8 @@ def run(arguments: Sequence[str]) -> int:
     if options.serve:
         check_config_file()
     events = _own(options.sources) if options.sources else schedule(stories(_STORIES, options.seed), options.seed)
-    return show(events, options.threshold, serve=options.serve)
+    later = [] if options.sources or not options.serve else _later(events, options.seed + 1)
+    return show(events, options.threshold, later, serve=options.serve)
 
 
 def make_parser() -> Parser:
@@ -39,18 +42,28 @@ def make_parser() -> Parser:
     parser = Parser(
         "demo",
         "Find near-duplicates in a live stream of news stories: made-up outlets publish, copy, correct and withdraw\n"
-        "them. A Kafka broker in memory and a worker run in this process. The demo takes 20 seconds, needs no\n"
-        "network, and leaves no files.",
+        "them. A Kafka broker in memory and a worker run in this process, with web pages (extra `web`). The demo\n"
+        "takes 20 seconds, needs no network, and leaves no files.",
         _EPILOG,
         first=("sources", "serve", "threshold", "seed"),
     )
     add = parser.add_argument
     own = "stream your own documents: JSON lines, CSV, TSV, folders"
     add("--from", dest="sources", nargs="+", metavar="PATH", help=own)
-    add("--serve", action="store_true", help="keep running until Ctrl-C, and write demo.toml for the other commands")
+    add(
+        "--serve",
+        action="store_true",
+        help="publish more stories until Ctrl-C, and write demo.toml for the other commands",
+    )
     add("--seed", type=whole(0), default=1, metavar="N", help="seed of the stories and their copies (default 1)")
     add("--threshold", type=share, default=0.6, metavar="T", help="minimum similarity (default 0.6)")
     return parser
+
+
+def _later(events: Sequence[Event], seed: int) -> list[Event]:
+    """Further events, of other documents."""
+    ids = {event.id for event in events}
+    return [event for event in schedule(stories(_LATER_STORIES, seed), seed) if event.id not in ids]
 
 
 def _own(paths: Sequence[str]) -> list[Event]:

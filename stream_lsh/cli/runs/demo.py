@@ -4,9 +4,11 @@ The first events are paced, which measures latency; the others are sent at full 
 """
 
 import asyncio
+import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,7 @@ from stream_lsh.demo.report import Result, example, report
 from stream_lsh.demo.schedule import Event, live
 from stream_lsh.demo.side_by_side import side_by_side
 from stream_lsh.demo.tally import News, Tally
-from stream_lsh.errors import ConfigError
+from stream_lsh.errors import ConfigError, DoubtError
 from stream_lsh.model import Document
 
 if TYPE_CHECKING:
@@ -48,17 +50,23 @@ brokers = "{address}"
 
 [worker]
 app_id = "{name}"
+ask = "{ask}"
 
 [[pipeline]]
 name = "{name}"
 source = "{source}"
 partitions = 1
 threshold = {threshold}
+stories = true
 retention = ""
 max_candidates = 0
 """
+_PACE_S = 2.0
+"""Seconds between two later events."""
+_UI_PORT = 6070
 _SERVED = """
-The broker and the worker run until Ctrl-C. Their configuration is in {file}; in another terminal, try:
+The broker and the worker run until Ctrl-C{pages}
+Their configuration is in {file}; in another terminal, try:
 
   stream-lsh tail clusters --config {file}
   stream-lsh feed --config {file} YOUR_FOLDER
@@ -77,23 +85,34 @@ class _OutputClosedError(Exception):
     """The reader has closed standard output, as `head` does."""
 
 
-def show(events: Sequence[Event], threshold: float, *, serve: bool) -> int:
-    """Run it; returns the exit code: 0 if every document was processed and no pair is wrong."""
+def show(events: Sequence[Event], threshold: float, later: Sequence[Event] = (), *, serve: bool) -> int:
+    """Run it; returns the exit code: 0 if every document was processed and no pair is wrong.
+
+    Args:
+        events: of the audited run.
+        threshold: least similarity of a pair.
+        later: events that follow, if it serves.
+        serve: keep running until a signal.
+    """
     screen = Screen()
     try:
-        return asyncio.run(_shown(screen, events, threshold, serve=serve))
+        return asyncio.run(_shown(screen, events, threshold, later, serve=serve))
     except _OutputClosedError:
         return 0
     finally:
         screen.close()
 
 
-async def _shown(screen: Screen, events: Sequence[Event], threshold: float, *, serve: bool) -> int:
+async def _shown(
+    screen: Screen, events: Sequence[Event], threshold: float, later: Sequence[Event], *, serve: bool
+) -> int:
     from stream_lsh.worker.embedded import embedded  # noqa: PLC0415
     from stream_lsh.worker.in_process import live_worker  # noqa: PLC0415
 
     with as_cancellation(asyncio.get_running_loop(), asyncio.current_task()), embedded(_config(threshold)) as broker:
         screen.line("A Kafka broker in memory and a worker, in this process; nothing is kept.")
+        if broker.config.worker.ui:
+            screen.line(f"Web pages, while it runs: http://{broker.config.worker.ui}")
         async with live_worker(broker) as worker, _Stream(screen, broker, worker, events) as stream:
             result = await stream.run(threshold)
             screen.clear()
@@ -104,7 +123,7 @@ async def _shown(screen: Screen, events: Sequence[Event], threshold: float, *, s
                 screen.line(_NEXT.rstrip("\n"))
                 return 1 if wrong else 0
             with suppress(asyncio.CancelledError):  # Ctrl-C ends it
-                await stream.serve(threshold)
+                await stream.serve(threshold, later)
     return 1 if wrong else 0
 
 
@@ -117,13 +136,29 @@ def _config(threshold: float) -> "Config":
         sources=(_SOURCE,),
         app_id=_NAME,
         partitions=1,  # one worker has no use for more, and each costs a message a document
-        kind=TextKind(threshold=threshold),
+        kind=TextKind(threshold=threshold, stories=True),
         retention_ms=None,
         max_candidates=0,  # the audit compares every two documents, so no cap applies
     )
     # A terminal that is stopped for a while must not end the demo.
-    worker = WorkerConfig(app_id=_NAME, session_timeout_ms=60_000, commit_interval_ms=100)
+    worker = WorkerConfig(
+        app_id=_NAME,
+        session_timeout_ms=60_000,
+        commit_interval_ms=100,
+        ask=_address(),
+        ui=_address(_UI_PORT) if find_spec("jinja2") else "",
+    )
     return Config(pipelines=(pipeline,), worker=worker)
+
+
+def _address(port: int = 0) -> str:
+    """An address with a free port: this one, if it is free."""
+    for wanted in (port, 0):
+        with socket.socket() as listener, suppress(OSError):
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(("127.0.0.1", wanted))
+            return f"127.0.0.1:{listener.getsockname()[1]}"
+    raise DoubtError("there is no free port")
 
 
 def check_config_file() -> None:
@@ -214,21 +249,34 @@ class _Stream:
             burst_s=(max(fed_ms, self._tally.last_ms) - began_ms) / 1000,
         )
 
-    async def serve(self, threshold: float) -> None:
-        """Write the configuration, and run until a signal comes."""
-        self._doing = "running until Ctrl-C"
+    async def serve(self, threshold: float, later: Sequence[Event]) -> None:
+        """Write the configuration, and send further events until a signal comes."""
+        from stream_lsh.worker.clients.producer import Feeder  # noqa: PLC0415
+
+        self._doing, worker = "running until Ctrl-C", self._broker.config.worker
         config = _CONFIG.format(
-            title=_CONFIG_TITLE, address=self._broker.address, name=_NAME, source=_SOURCE, threshold=threshold
+            title=_CONFIG_TITLE,
+            address=self._broker.address,
+            ask=worker.ask,
+            name=_NAME,
+            source=_SOURCE,
+            threshold=threshold,
         )
         Path(_CONFIG_FILE).write_text(config, "utf-8")
-        self._screen.line(_SERVED.format(file=_CONFIG_FILE))
-        while True:
-            await self._sleep_until(time.monotonic() + 1.0)
+        pages = f", with web pages at http://{worker.ui}" if worker.ui else "."
+        self._screen.line(_SERVED.format(file=_CONFIG_FILE, pages=pages))
+        self._events = [*self._events, *later]
+        async with Feeder(self._broker.config.kafka, self._pipeline) as feeder:
+            for event in later:
+                await self._sleep_until(time.monotonic() + _PACE_S)
+                await self._send(feeder, event)
+            while True:
+                await self._sleep_until(time.monotonic() + _PACE_S)
 
     # -- in
 
     async def _send(self, feeder: "Feeder", event: Event) -> None:
-        await feeder.send([Document(event.id, event.text, int(_now_ms()))])
+        await feeder.send([Document(event.id, event.text, int(_now_ms()), event.about)])
         self._sent += 1
         self._look()
 
