@@ -252,6 +252,15 @@ def test_the_readme_is_short_and_begins_with_the_installation() -> None:
     assert README.index("## Installation") < README.index("## Quick start")
 
 
+def test_the_pictures_of_the_readme_are_there_light_and_dark_and_small() -> None:
+    pictures = re.findall(r'(?:srcset|src)="(docs/figures/([\w-]+)-(dark|light)\.\w+)"', README)
+    assert len(pictures) == README.count("<source") + README.count("<img")
+    assert {(name, scheme) for _, name, scheme in pictures} == {
+        (name, scheme) for _, name, _ in pictures for scheme in ("dark", "light")
+    }
+    assert all((ROOT / path).stat().st_size < 150_000 for path, _, _ in pictures)
+
+
 def test_code_that_does_not_run_is_found(tmp_path: Path) -> None:
     assert python_problems("```python\nimport stream_lsh.nothing\n```")
     assert python_problems("```python\n>>> 1 + 1\n3\n```")
