@@ -55,6 +55,16 @@ class InMemory:
         return LocalPipeline(self._scheme, self._threshold, self._limits)
 
     @property
+    def pipeline(self) -> LocalPipeline:
+        """The pipeline, for a caller that drives it without removals."""
+        return self._pipeline
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The arguments of the class that a saved file contains, by name."""
+        return self._settings
+
+    @property
     def _ledger(self) -> Ledger:
         return self._pipeline.settler.ledger
 

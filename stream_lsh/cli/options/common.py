@@ -44,7 +44,9 @@ def parse(parser: Parser, arguments: Sequence[str], preset: str | None = None) -
     parser.set_defaults(stories=False)
     chosen = PRESETS.get(preset or "", {})
     parser.set_defaults(**{_OPTIONS.get(field, field): value for field, value in chosen.items()})
-    return parser.parse(arguments)
+    options = parser.parse(arguments)
+    options.named = parser.named(arguments) | {_OPTIONS.get(field, field) for field in chosen}
+    return options
 
 
 def add_matching(parser: Parser, *, preset: bool = True, limits: bool = True) -> None:
@@ -258,7 +260,7 @@ def add_report_options(parser: Parser, what: str, report: str, columns: Columns)
     add("--clusters", metavar="OUT", help="file for the clusters")
     add_rejects(add)
     add_general(parser, jobs="processes (default: one per core, at most 4)")
-    parser.set_defaults(report_module=report, report_columns=columns, kept=None, assign=None)
+    parser.set_defaults(report_module=report, report_columns=columns, save=None, kept=None, assign=None)
     return parser
 
 

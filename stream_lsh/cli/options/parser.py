@@ -76,6 +76,11 @@ class Parser(argparse.ArgumentParser):
             self.error(f"got {' '.join(unknown)}, expected no further arguments")
         return options
 
+    def named(self, arguments: Sequence[str]) -> set[str]:
+        """The options that the arguments set, by the names of their values."""
+        given = {argument.partition("=")[0] for argument in self._current_names(arguments)}
+        return {action.dest for action in self._actions if given & {*action.option_strings}}
+
     def _current_names(self, arguments: Sequence[str]) -> list[str]:
         """The arguments with the current names of renamed options."""
         current = list(arguments)

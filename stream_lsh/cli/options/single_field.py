@@ -63,7 +63,10 @@ def run_with(options: Namespace, module: str, name: str, columns: Columns) -> in
     """
     started = time.monotonic()
     inputs, queries = find_value_inputs(options.file, options), find_value_inputs(options.query, options)
-    check_outputs([options.matches, options.clusters, options.rejects], [one.path for one in (*inputs, *queries)])
+    saved = getattr(options, "save", None)
+    check_outputs(
+        [options.matches, options.clusters, options.rejects, saved], [one.path for one in (*inputs, *queries)]
+    )
     problems = []
     if [one.path for one in (*inputs, *queries)].count(STDIN) > 1:
         problems.append("-: standard input can be read once only")

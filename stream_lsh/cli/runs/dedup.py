@@ -20,6 +20,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Part
 from stream_lsh.files.discover import Input
 from stream_lsh.kinds.shingled.methods import ShingleScheme, method_problems, most_candidates, text_scheme
+from stream_lsh.kinds.text.in_memory import NearDuplicates
 from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.measure.catalog import Measure, measure_of
 from stream_lsh.model import About, Cluster, Document
@@ -60,6 +61,24 @@ def measure_for(options: Namespace) -> Measure:
         return measure_of(options.measure, options.size_ratio)
     except ConfigError as error:
         raise ConfigError([f"--{problem.replace('_', '-', 1)}" for problem in error.problems]) from None
+
+
+def near_of(options: Namespace) -> NearDuplicates:
+    """An empty collection with the settings of the options; raises ConfigError if they contradict each other."""
+    scheme_of(options), limits_of(options)  # their messages name options
+    return NearDuplicates(
+        options.threshold,
+        options.shingles,
+        options.recall,
+        options.retention,
+        options.max_candidates,
+        normalise=options.normalise,
+        guards=guards_of(options, options.threshold),
+        measure=options.measure,
+        size_ratio=options.size_ratio,
+        method=options.method,
+        min_characters=options.min_characters,
+    )
 
 
 def limits_of(options: Namespace) -> Limits:
@@ -109,7 +128,9 @@ class DedupRun:
         # From here on, child processes must be ended, whatever happens.
         self._signers = Signers(jobs - 1, scheme)
         self._measure = scheme.measure.name
-        self._pipeline = LocalPipeline(scheme, options.threshold, limits)
+        self._saved = near_of(options) if options.save else None
+        pipeline = LocalPipeline(scheme, options.threshold, limits)
+        self._pipeline = pipeline if self._saved is None else self._saved.pipeline
         self._answers = Answers()
         self._options = options
         self._known: dict[str, tuple[int, About]] = {}  # event time and metadata by id, for stories
@@ -170,8 +191,10 @@ class DedupRun:
         return self._answers.clusters()
 
     def write(self) -> None:
-        """Write the answers; the files get their names when all of them are complete."""
+        """Save the collection and write the answers; the files get their names when all of them are complete."""
         outputs, measure = self._outputs, self._measure
+        if self._saved is not None:
+            self._saved.save(self._options.save)
         if outputs.matches is not None:
             # A pair is known once its later document is.
             messages = (

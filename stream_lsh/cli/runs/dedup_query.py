@@ -1,21 +1,74 @@
-"""The run of `dedup --query`: the files are indexed, then each query is looked up."""
+"""The run of `dedup --query`: the files are added to a new or a saved collection, then each query is looked up."""
 
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from stream_lsh.cli.input.batches import batches, list_rejects, reject, summary
 from stream_lsh.cli.output.atomic_files import Outputs
 from stream_lsh.cli.output.caps import caps_lines
 from stream_lsh.cli.output.progress import Progress
-from stream_lsh.cli.runs.dedup import PIPELINE, limits_of, scheme_of
+from stream_lsh.cli.runs.dedup import PIPELINE, near_of
+from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Refused
 from stream_lsh.files.discover import Input
 from stream_lsh.kinds.in_memory import similar_of
+from stream_lsh.kinds.shingled.methods import LSH
 from stream_lsh.kinds.text.files import read
+from stream_lsh.kinds.text.in_memory import NearDuplicates
+from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS
+from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.model import Document
-from stream_lsh.pipeline.local import LocalPipeline
 from stream_lsh.wire.public import as_json
+
+
+def opened(options: Namespace) -> NearDuplicates:
+    """The saved collection of `--index`; the options get its settings.
+
+    Raises:
+        ConfigError: the file cannot be opened, or an option that was set differs from its setting.
+        StateError: the file is damaged, or another version has written it.
+    """
+    path = options.index
+    try:
+        near = NearDuplicates.load(path)
+    except OSError as error:
+        raise ConfigError(f"--index: {path}: cannot be read: {error.strerror}") from None
+    saved = _options_of(near.settings)
+    problems = [
+        f"--{name.replace('_', '-')}: got {_shown(getattr(options, name))}, expected {_shown(value)} as in {path}: "
+        "leave it out, or save the documents again"
+        for name, value in saved.items()
+        if name in options.named and getattr(options, name) != value
+    ]
+    if problems:
+        raise ConfigError(problems)
+    vars(options).update(saved)
+    return near
+
+
+def _options_of(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a collection, by the names of the options."""
+    guards = settings["guards"]
+    return {
+        "threshold": settings["threshold"],
+        "shingles": settings["shingles"],
+        "recall": settings["recall"],
+        "retention": settings["retention_ms"],
+        "normalise": tuple(settings["normalise"]),
+        "max_candidates": settings.get("max_candidates"),
+        "measure": settings.get("measure", JACCARD.name),
+        "size_ratio": settings.get("size_ratio"),
+        "method": settings.get("method", LSH),
+        "min_characters": settings.get("min_characters", 0),
+        **{name: guards.get(name, default) for name, default in asdict(NO_GUARDS).items()},
+    }
+
+
+def _shown(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else "no limit" if value is None else str(value)
 
 
 class DedupQueryRun:
@@ -31,9 +84,9 @@ class DedupQueryRun:
 
     def __init__(self, options: Namespace, outputs: Outputs) -> None:
         self._options, self._outputs = options, outputs
-        scheme = scheme_of(options)
-        self._measure = scheme.measure.name
-        self._pipeline = LocalPipeline(scheme, options.threshold, limits_of(options))
+        self._near = near_of(options) if options.index is None else opened(options)
+        self._measure = options.measure
+        self._pipeline = self._near.pipeline
         self._progress = Progress(0, shown=False)
         self._reasons: Counter[str] = Counter()
         self._queries = self._answered = self._matches = 0
@@ -59,9 +112,11 @@ class DedupQueryRun:
         self._progress.clear()
 
     def read(self, inputs: Sequence[Input]) -> None:
-        """Index the documents of these files."""
+        """Add the documents of these files, and save all if an option requests it."""
         for documents in self._batches(inputs):
             self._pipeline.process(documents)
+        if self._options.save is not None:
+            self._near.save(self._options.save)
 
     def answer(self, queries: Sequence[Input]) -> None:
         """Write the matches of each query, in the order of the queries."""

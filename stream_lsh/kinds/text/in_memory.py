@@ -38,6 +38,7 @@ class NearDuplicates(InMemory):
         size_ratio: only with `containment`: the greatest ratio of the sizes of two matching texts; None: 2.
         stories: also store the title and the outlet of each document, for `stories`.
         method: `lsh`, or `exact`, which finds every match, without caps: for thresholds near 1.
+        min_characters: a shorter text has no matches.
 
     Guarantees:
         every match is exact: no pair below the threshold is a match.  A pair at or above it is found with the
@@ -88,6 +89,7 @@ class NearDuplicates(InMemory):
         size_ratio: float | None = None,
         stories: bool = False,
         method: str = LSH,
+        min_characters: int = 0,
     ) -> None:
         others = [f"{name}: {problem}" for name, problem in method_problems(method, recall, max_candidates)]
         check_limits(threshold, guards, retention_ms, max_candidates, others)
@@ -102,12 +104,14 @@ class NearDuplicates(InMemory):
             **({"stories": True} if stories else {}),
             **cap_settings(max_candidates),
             **({"method": method} if method != LSH else {}),
+            **({"min_characters": min_characters} if min_characters else {}),
         }
         chosen = measure_of(measure, size_ratio)
         if chosen != JACCARD:  # archives do not name the default measure
             settings |= chosen.settings
         forms: list[str] = settings["normalise"]
-        scheme = text_scheme(method, threshold, shingles, recall=recall, normalise=forms, seed=seed, measure=chosen)
+        common: dict[str, Any] = {"recall": recall, "normalise": forms, "seed": seed, "measure": chosen}
+        scheme = text_scheme(method, threshold, shingles, **common, min_characters=min_characters)
         most = most_candidates(method, max_candidates)
         super().__init__(scheme, threshold, Limits.of(most, retention_ms, guards, stories=stories), settings)
 

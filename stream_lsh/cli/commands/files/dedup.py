@@ -70,7 +70,8 @@ examples:
   stream-lsh dedup articles.jsonl.gz > matches.jsonl
   stream-lsh dedup --threshold 0.6 -o matches.jsonl --clusters clusters.jsonl news/*.csv
   stream-lsh dedup corpus.parquet --keep longest -o clean.parquet
-  stream-lsh dedup archive/ --query incoming.jsonl > known.jsonl
+  stream-lsh dedup archive/ --save archive.slsh
+  stream-lsh dedup --index archive.slsh --query incoming.jsonl > known.jsonl
   zcat dump.gz | stream-lsh dedup --text-column body - | head
 """
 
@@ -91,9 +92,13 @@ def name_outputs(options: Namespace) -> None:
         ConfigError: options contradict each other.
     """
     problems = []
+    if not options.file and not options.index:
+        problems.append("the following arguments are required: FILE, unless --index names a saved collection")
+    if options.index and not options.query:
+        problems.append("--index: expected --query, which names the documents to look up")
     if options.query:
         given = {"--keep": options.keep, "--assign": options.assign}
-        problems = [
+        problems += [
             f"{name}: needs all pairs, so it cannot be used with --query" for name, value in given.items() if value
         ]
     if options.keep:
@@ -111,7 +116,7 @@ def run_with(options: Namespace) -> int:
     started = time.monotonic()
     inputs = find_inputs(options.file, options.format, delimiter=options.delimiter)
     cleans = options.kept is not None or options.assign is not None
-    check_outputs([*outputs_of(options), options.kept, options.assign], [file.path for file in inputs])
+    check_outputs([*outputs_of(options), options.kept, options.assign, options.save], [file.path for file in inputs])
     check_twice(inputs if cleans else ())
     with ExitStack() as open_things:
         open_things.enter_context(collection_paused())
@@ -151,11 +156,12 @@ def make_parser() -> Parser:
         "dedup",
         "Find all pairs of near-duplicate documents with their exact similarity, and the clusters that they form.",
         _EPILOG,
-        first=("threshold", "preset", "query", "output", "keep", "assign", "clusters"),
+        first=("threshold", "preset", "output", "keep", "assign", "clusters", "query", "index", "save"),
     )
     add = parser.add_argument
-    add("file", nargs="+", metavar="FILE", help="file or folder; - for standard input")
+    add("file", nargs="*", metavar="FILE", help="file or folder; - for standard input")
     add_query(parser, "documents")
+    add("--index", metavar="INDEX", help="with --query: a collection that --save has written; FILEs are added to it")
     add_matching(parser)
     add_guards(parser)
     add_input(parser)
@@ -179,6 +185,7 @@ def _add_outputs(parser: Parser) -> None:
     add("--assign", metavar="OUT", help="file for the input with an additional column `cluster`")
     add("--matches", metavar="OUT", help="file for the matches (default: without --keep, the file of --output)")
     add("--clusters", metavar="OUT", help="file for the clusters")
+    add("--save", metavar="INDEX", help="file for the collection of all documents, for --index")
     add_rejects(add)
 
 
