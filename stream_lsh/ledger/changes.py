@@ -83,7 +83,7 @@ class ClusterChange(NamedTuple):
     id: str
     event: str | None = None
     size: int = 0
-    members: tuple[str, ...] = ()
+    members: Sequence[str] = ()
     representative: str = ""
     merged_from: tuple[str, ...] = ()
     split_from: str | None = None

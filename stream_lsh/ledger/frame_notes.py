@@ -3,6 +3,7 @@
 A frame therefore publishes a value once, even after several changes, and nothing if the value ends as it began.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from stream_lsh.ledger.changes import ClosedState, EntitySummary, NewestState, PairState, StorySummary
@@ -30,7 +31,7 @@ class NodeNote(NamedTuple):
     best: float
 
 
-Seen = tuple[int, tuple[str, ...], str, int, int, StorySummary | EntitySummary | None]
+Seen = tuple[int, Sequence[str], str, int, int, StorySummary | EntitySummary | None]
 """The public view of a cluster without its event: size, newest members, representative, times, and its summary."""
 
 

@@ -32,6 +32,7 @@ from typing import Any, Protocol
 import msgspec
 
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange, MirrorChange
+from stream_lsh.ledger.clusters.listed import Listed
 from stream_lsh.ledger.graph.columns import Table, columns_of
 from stream_lsh.ledger.sites.mirrors import SiteMirrors
 
@@ -90,7 +91,7 @@ class _Cluster(msgspec.Struct, gc=False):
     cluster: str
     event: str
     size: int
-    members: tuple[str, ...]
+    members: Sequence[str] | msgspec.Raw
     representative: str
     merged_from: tuple[str, ...] | msgspec.UnsetType
     split_from: str | msgspec.UnsetType
@@ -197,7 +198,8 @@ def _cluster_value(row: tuple[Any, ...], version: int) -> _Cluster:
     id, event, size, members, representative, merged, split, first_ms, last_ms, _, summary = row
     merged_from, split_from = merged or msgspec.UNSET, msgspec.UNSET if split is None else split
     times = (first_ms, last_ms, version)
-    value = _Cluster(id, event, size, members, representative, merged_from, split_from, *times)
+    listed = msgspec.Raw(members.json) if isinstance(members, Listed) else members
+    value = _Cluster(id, event, size, listed, representative, merged_from, split_from, *times)
     if summary is not None:
         value.headline, value.source_count = summary.headline, summary.source_count
         value.sources, value.first = [_Outlet(*outlet) for outlet in summary.sources], _First(*summary.first)
@@ -226,6 +228,8 @@ def bounded_json(value: Listing) -> bytes:
     if len(data) <= VALUE_BYTES:
         return data
     members, merged = value.members, value.merged_from or ()
+    if isinstance(members, msgspec.Raw):
+        members = msgspec.json.decode(members, type=tuple[str, ...])
     value.members, value.merged_from = (), msgspec.UNSET
     value.members_omitted = value.merged_from_omitted = 0
     room = VALUE_BYTES - len(as_json(value)) - _LISTS_BYTES

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from stream_lsh.ledger.changes import ClosedState, ClusterState
+from stream_lsh.ledger.clusters.listed import Listed
 from stream_lsh.retention import ExpiryQueue, Horizon
 
 NEWEST_LISTED = 100
@@ -46,21 +47,29 @@ class Cluster(list[int]):
         self.id = id
         self.created = created
         self.kept: HeldIds | None = None
-        self.listed: tuple[str, ...] | None = None
+        self.listed: Listed | None = None
         self.listed_size = 0
 
-    def newest(self, ids: Sequence[str]) -> tuple[str, ...]:
+    def newest(self, ids: Sequence[str]) -> Sequence[str]:
         """The ids of the newest members, newest first, at most `NEWEST_LISTED`; `ids` are those of all slots.
 
-        Cost: O(members that are new since the last call) and a copy, unless other members have changed.
+        Cost: O(members that are new since the last call) and a copy of bytes, unless other members have changed.
         """
-        joined = len(self) - self.listed_size if self.listed is not None else NEWEST_LISTED
-        newest = tuple(map(ids.__getitem__, self[: -min(joined, NEWEST_LISTED) - 1 : -1]))
-        if self.listed is not None and joined < NEWEST_LISTED:
-            newest += self.listed[: NEWEST_LISTED - joined]
-        if len(self) >= _LISTED_FROM:
-            self.listed, self.listed_size = newest, len(self)
-        return newest
+        size, listed = len(self), self.listed
+        if size < _LISTED_FROM:
+            return tuple([ids[slot] for slot in reversed(self)])
+        joined = NEWEST_LISTED if listed is None else min(size - self.listed_size, NEWEST_LISTED)
+        newest = [ids[slot] for slot in self[: -joined - 1 : -1]]
+        try:
+            if listed is None or joined == NEWEST_LISTED:
+                listed = Listed.of(newest)
+            elif joined:
+                listed = listed.newer(newest, NEWEST_LISTED)
+        except ValueError:
+            self.listed = None
+            return tuple([ids[slot] for slot in self[: -NEWEST_LISTED - 1 : -1]])
+        self.listed, self.listed_size = listed, size
+        return listed
 
     def become(self, members: list[int]) -> None:
         """Replace the members, given in order."""
