@@ -126,10 +126,11 @@ class Cluster:
         await asyncio.gather(*(asyncio.to_thread(node.start) for node in self.nodes))
 
     async def make_topics(self, topics: Mapping[str, int]) -> None:
-        """Create topics with these numbers of partitions, three replicas and no retention."""
+        """Create topics with these numbers of partitions and three replicas: all is kept, with its time of storing."""
+        settings = {"retention.ms": "-1", "message.timestamp.type": "LogAppendTime"}
         async with admin_at(self.address) as admin:
             await admin.create_topics(
-                [NewTopic(name, count, BROKERS, topic_configs={"retention.ms": "-1"}) for name, count in topics.items()]
+                [NewTopic(name, count, BROKERS, topic_configs=settings) for name, count in topics.items()]
             )
 
     async def kill(self) -> None:

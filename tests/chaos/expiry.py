@@ -1,7 +1,9 @@
 """Checks a pipeline with a retention, after event time has passed many retentions."""
 
+from bisect import bisect_left
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 
 import numpy as np
 
@@ -10,19 +12,48 @@ from stream_lsh.kinds.kind import as_kind
 from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.model import Document
 from stream_lsh.retention import BEGINNING_MS, Horizon
+from stream_lsh.worker.clients.topic_reader import records
 from tests.chaos.checker import Checker
 from tests.kafka.truth import Pairs, components_of
 
-_Version = tuple[str, str, int]
-"""Id, text and time."""
+_UNSEEN_MS = 15_000
+"""A partition counts as read to its end while no connection shows that it goes on."""
 
 
 class ExpiryChecker(Checker):
     """The checks of texts, as far as the horizon that is settled in the end allows.
 
-    Documents come in order of time, so each pair of newest versions within the retention is published, and stays
-    published when an end expires.  Every version of every document may have held a cluster together.
+    Documents are sent in order of time, so each pair of newest versions within the retention is published, and stays
+    published when an end expires.  Only where brokers have stored a document so late that its partner had expired is
+    the pair none.  Every version of every document may have held a cluster together.
     """
+
+    _stored_ms: Mapping[str, int] = {}
+    _reached: Sequence[tuple[int, int]] = ()
+    """Times of storing, and the greatest event time stored until then; both ascending."""
+
+    async def _read_source(self) -> None:
+        """When brokers stored the newest version of each document, and how far event time had come."""
+        stored, events = dict[str, int](), list[tuple[int, int]]()
+        begins, ends = await self._bounds(self._pipeline.sources[0])
+        async for chunk in records(self._config.kafka, begins, ends):
+            for record in chunk:
+                document = self._pipeline.document(record.value, record.key, record.timestamp)
+                stored[document.id] = record.timestamp
+                if document.text is not None:
+                    events.append((record.timestamp, document.time_ms))
+        events.sort()
+        times = accumulate((time_ms for _, time_ms in events), max)
+        self._stored_ms, self._reached = stored, [(at, most) for (at, _), most in zip(events, times, strict=True)]
+
+    def _partner_had_expired(self, pair: tuple[str, str]) -> bool:
+        """Whether one end of a pair may have expired before the other one was stored."""
+        if not self._reached:
+            return False
+        earlier, later = sorted(pair, key=self._stored_ms.__getitem__)
+        at = bisect_left(self._reached, (self._stored_ms[later] + _UNSEEN_MS,)) - 1
+        keep_ms = self._pipeline.live_ms or 0
+        return self._live[earlier].time_ms < self._reached[at][1] - keep_ms
 
     def _set_horizon(self, horizon: Horizon) -> None:
         """Compute the live and the expired documents at this horizon."""
@@ -32,6 +63,7 @@ class ExpiryChecker(Checker):
         self._verdict.documents = len(self._live) - len(self._expired)
 
     async def _check(self) -> None:
+        await self._read_source()
         state = self._state()
         state.ledger.own(0)
         await self._recover(state, "ledger", 0)
@@ -48,6 +80,8 @@ class ExpiryChecker(Checker):
         documents = list(self._live.values())
         wanted = self._true_pairs(documents)
         for pair in sorted(self._candidates(wanted, documents) - pairs.keys()):
+            if self._partner_had_expired(pair):
+                continue
             self._verdict.missing.append(f"{pair} {wanted[pair]}{' expired' if self._expired & {*pair} else ''}")
             self._verdict.at_fault.append(pair)
         once = self._true_pairs(self._versions)

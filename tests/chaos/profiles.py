@@ -127,6 +127,7 @@ PROFILES = {
     "texts": Profile((_TEXTS,)),
     "retention": Profile(
         (Part({"retention": "6h", "lateness": "6h", "threshold": 0.5}, _through_time, _keyed, ExpiryChecker),),
+        {"documents-0": 4},
     ),
     "stories": Profile(
         (Part({"retention": 0, "stories": True, "threshold": 0.5}, _with_stories, _keyed, StoryChecker),)

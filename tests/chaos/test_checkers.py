@@ -62,6 +62,20 @@ def test_pairs_that_are_missing_or_wrong_are_found_beside_those_that_have_expire
     assert faults(fed, horizon, {**wanted, last: 0.51}) == (0, 0, 1)
 
 
+def test_a_pair_is_none_if_one_end_was_stored_after_the_other_had_expired() -> None:
+    fed = stream()
+    found = checker(fed, Horizon(fed[-1].time_ms - 2 * RETENTION_MS), {})
+    left, right = sorted(max(found._true_pairs(list(found._live.values()))), key=lambda id: found._live[id].time_ms)
+    time_ms, day_ms = found._live[left].time_ms, 86_400_000
+    found._stored_ms = {left: 0, right: day_ms}
+    found._reached = [(0, time_ms), (day_ms, time_ms + 2 * RETENTION_MS)]
+    assert not found._partner_had_expired((left, right))
+    found._reached = [*found._reached, (day_ms + 1_000, time_ms + 2 * RETENTION_MS + 1)]
+    assert found._partner_had_expired((left, right))
+    found._reached = [*found._reached[:2], (2 * day_ms, time_ms + 2 * RETENTION_MS + 1)]
+    assert not found._partner_had_expired((left, right)), "the other one was stored long before"
+
+
 def test_pairs_that_the_bands_do_not_find_are_not_missing() -> None:
     fed = []
     for number in range(2_000):
