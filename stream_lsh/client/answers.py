@@ -185,6 +185,22 @@ class History(msgspec.Struct, frozen=True):
     events: tuple[ClusterEvent, ...]
 
 
+class OutsideLink(msgspec.Struct, frozen=True):
+    """A pair of a member and a document of another cluster or entity."""
+
+    id: str
+    partner: str
+    cluster: str | None
+    similarity: float
+
+
+class Links(msgspec.Struct, frozen=True):
+    """The pairs of the members: inside, their places among all members and the similarity; with others, outside."""
+
+    inside: tuple[tuple[int, int, float], ...]
+    outside: tuple[OutsideLink, ...]
+
+
 class ClusterPage(ClusterSummary, frozen=True, omit_defaults=True, kw_only=True):
     """A cluster with a page of its members, oldest first."""
 
@@ -192,6 +208,7 @@ class ClusterPage(ClusterSummary, frozen=True, omit_defaults=True, kw_only=True)
     next: int | None
     lag: int
     history: History = History(None, ())
+    links: Links | None = None
     sources: tuple[Outlet, ...] = ()
 
 
@@ -223,6 +240,7 @@ class EntityPage(EntitySummary, frozen=True, omit_defaults=True, kw_only=True):
     next: int | None
     lag: int
     history: History = History(None, ())
+    links: Links | None = None
 
 
 class Entities(msgspec.Struct, frozen=True):

@@ -45,6 +45,19 @@ class Member(NamedTuple):
     partner: str | None
 
 
+class Links(NamedTuple):
+    """The pairs of the members of a cluster.
+
+    Attributes:
+        inside: places of two connected members, the earlier first, and their similarity; in order.
+        outside: ids of a member and of another document, its cluster if it is published, and their similarity: a guard,
+            the range for review or a decision keeps them apart.  The most similar first.
+    """
+
+    inside: Sequence[tuple[int, int, float]]
+    outside: Sequence[tuple[str, str, str | None, float]]
+
+
 class Page(NamedTuple):
     """Some rows of a list, by their sort keys.
 
@@ -118,6 +131,22 @@ def members_of(ledger: Ledger, cluster: Cluster, limit: int, start: int = 0) -> 
         similarity, partner = (None, None) if best is None else (-best[0], best[1])
         members.append(Member(nodes.ids[slot], nodes.times[slot], nodes.abouts[slot], similarity, partner))
     return members
+
+
+def links_of(ledger: Ledger, cluster: Cluster, most_outside: int) -> Links:
+    """The pairs of the members of a cluster, at most `most_outside` with other documents.  Cost: O(pairs)."""
+    nodes, pairs = ledger.graph.nodes, ledger.graph.pairs
+    places = {slot: place for place, slot in enumerate(cluster)}
+    inside, outside = list[tuple[int, int, float]](), list[tuple[str, str, str | None, float]]()
+    for slot, place in places.items():
+        for partner, pair in pairs.partners(slot):
+            similarity, other = pairs.similarity[pair], nodes.clusters[partner]
+            if other is not cluster:
+                name = other.id if len(other) >= ledger.least_published else None
+                outside.append((nodes.ids[slot], nodes.ids[partner], name, similarity))
+            elif place < places[partner] and pairs.links(pair):
+                inside.append((place, places[partner], similarity))
+    return Links(sorted(inside), nsmallest(most_outside, outside, key=lambda link: (-link[3], link[:2])))
 
 
 def grown(ledger: Ledger, cluster: Cluster, since_ms: int) -> int:

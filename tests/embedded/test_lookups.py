@@ -85,7 +85,16 @@ async def test_documents_and_clusters_are_those_of_memory() -> None:
             of = await pages(app.clients[0], path, "members", "start", 3)
             groups.add(frozenset(member["id"] for member in of))
             assert len(of) == cluster["size"]
-            history = (await found(app.clients[1], path))["history"]
+            described = await found(app.clients[1], path)
+            history, ids = described["history"], [member["id"] for member in of]
+            inside = {(ids[left], ids[right]): similarity for left, right, similarity in described["links"]["inside"]}
+            assert {frozenset(pair): one for pair, one in inside.items()} == {
+                frozenset((left, right)): partners[left][right]
+                for left in ids
+                for right in ids
+                if right in partners.get(left, {})
+            }
+            assert described["links"]["outside"] == []
             published = [(one["event"], one["size"]) for one in log[cluster["cluster"]] if one is not None]
             assert [(one["event"], one["size"]) for one in history["events"]][:1] == published[-1:]
             assert sum(one["changes"] for one in history["events"]) == len(published)

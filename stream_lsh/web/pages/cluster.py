@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stream_lsh.web.asks import Answer, Ask
+from stream_lsh.web.drawings.matrix import pairs_of
 from stream_lsh.web.drawings.timeline import timeline
 from stream_lsh.web.links import link
 from stream_lsh.web.pages.history import events_of
@@ -37,6 +38,7 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
             "heading": heading,
             "facts": facts,
             "members": members,
+            **pairs_of(found),
             "events": events_of(found["history"], "document"),
             "timeline": timeline(members),
             "with_titles": any("title" in one for one in members),

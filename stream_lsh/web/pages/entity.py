@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stream_lsh.web.asks import Answer, Ask
+from stream_lsh.web.drawings.matrix import pairs_of
 from stream_lsh.web.links import link
 from stream_lsh.web.pages.entities import label
 from stream_lsh.web.pages.history import events_of
@@ -40,6 +41,7 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
             "fields": [_field(name, golden, members) for name in names[:_MOST_FIELDS]],
             "omitted": max(0, len(names) - _MOST_FIELDS),
             "members": members,
+            **pairs_of(found),
             "events": events_of(found["history"], "record"),
             "next": link("entity", pipeline.name, id=id, start=following) if following is not None else "",
             "first": link("entity", pipeline.name, id=id) if "start" in query else "",

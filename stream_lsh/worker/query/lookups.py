@@ -35,6 +35,8 @@ GROWTH_MS = 3_600_000
 
 _DESCRIBED = 20
 """Clusters or members that are described in one turn of the loop."""
+_LINKED, _OUTSIDE = 40, 10
+"""The members of a cluster whose pairs are listed, and the number of pairs with other clusters."""
 
 Find = Callable[[Part, dict[str, Any]], Awaitable[dict[str, Any]]]
 """A look-up in the ledger of a part, with its argument."""
@@ -247,7 +249,15 @@ async def _describe_cluster(part: Part, argument: dict[str, Any]) -> dict[str, A
         ],
         "next": start + limit if start + limit < len(cluster) else None,
         "history": _history(part, id),
+        **({"links": _links(ledger, cluster)} if len(cluster) <= _LINKED else {}),
     }
+
+
+def _links(ledger: Ledger, cluster: Cluster) -> dict[str, Any]:
+    """The pairs of the members of a small cluster."""
+    links, names = views.links_of(ledger, cluster, _OUTSIDE), ("id", "partner", "cluster", "similarity")
+    outside = [dict(zip(names, link, strict=True)) for link in links.outside]
+    return {"inside": links.inside, "outside": outside}
 
 
 def _history(part: Part, id: str) -> dict[str, Any]:

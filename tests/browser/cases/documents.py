@@ -63,6 +63,14 @@ def _one_cluster(members: list[dict[str, Any]], **changes: Any) -> Callable[[], 
     return lambda: FixedSource({"/pipelines/news/clusters/wire-1?limit=200": (200, value)})
 
 
+def _links(size: int, *outside: tuple[str, str, str | None, float]) -> dict[str, Any]:
+    """Pairs of all shades, and some that do not match."""
+    names = ("id", "partner", "cluster", "similarity")
+    pairs = [(one, other) for other in range(size) for one in range(other) if (one + other) % 5]
+    inside = [[one, other, min(1.0, 0.5 + 0.07 * ((3 * one + other) % 9))] for one, other in pairs]
+    return {"inside": inside, "outside": [dict(zip(names, one, strict=True)) for one in outside]}
+
+
 def _event(event: str, minute: int = 0, size: int = 2, changes: int = 1, **clusters: Any) -> dict[str, Any]:
     return {"time": START + 60_000 * minute, "event": event, "size": size, "changes": changes, **clusters}
 
@@ -189,11 +197,13 @@ CASES = [
             source_count=4,
             lag=3,
             history=_HISTORY,
+            links=_links(12, ("wire-0", "post-77", "post-70", 0.8125), ("post-1", "blog-99", None, 0.62)),
         ),
         (
             *("Two ships burn in the port", "12 documents · 4 outlets", "3 messages are not included yet"),
             *("3 documents joined: 12 documents", "merged: 9 documents, also those of herald-9, blog-2"),
             *("split off: 2 documents, from wire-0", "Changes before"),
+            *("Similarity of each pair", "0.57", "Kept apart", "post-77", "the range for review keeps them apart"),
         ),
     ),
     Case(
@@ -203,12 +213,19 @@ CASES = [
         ("4 documents", "Next page"),
     ),
     Case(
+        "cluster-of-forty",
+        "/p/news/cluster?id=wire-1",
+        _one_cluster(_members([f"a-long-name-of-an-outlet/{number}" for number in range(40)]), links=_links(40)),
+        ("40 documents", "Similarity of each pair"),
+    ),
+    Case(
         "cluster-hostile",
         "/p/news/cluster?id=wire-1",
         _one_cluster(
             _members(HOSTILE),
             headline=HOSTILE[0],
             history={"since": 0, "events": [_event("merged", merged_from=HOSTILE)]},
+            links=_links(len(HOSTILE), *((one, one, one, 0.9) for one in HOSTILE[:10])),
         ),
         ("<script>window.owned=1</script>", "\\u202e"),
     ),

@@ -39,6 +39,8 @@ _CLOSED = {
     "into": "crm-9",
 }
 
+_OUTSIDE = {"id": "shop-9", "partner": "crm-40", "cluster": "crm-40", "similarity": 0.91}
+
 CASES = [
     Case(
         "entities",
@@ -68,8 +70,18 @@ CASES = [
             _record("shop-9", {**PERSON, "given_name": "Cath", "phone": ["1", "2"]}, source="shop"),
             _record("crm-8", {**PERSON, "born": "1969-09-52", "email": None}, None),
             lag=1,
+            links={"inside": [[0, 1, 0.9871]], "outside": [_OUTSIDE]},
         ),
-        ("Catherine, Marlowe, 1969-09-25", "3 records: crm 2, shop 1", "2 of 3", "1969-09-52", "1, 2", "0.987"),
+        (
+            "Kept apart",
+            "crm-40",
+            "Catherine, Marlowe, 1969-09-25",
+            "3 records: crm 2, shop 1",
+            "2 of 3",
+            "1969-09-52",
+            "1, 2",
+            "0.987",
+        ),
     ),
     Case(
         "entity-hostile",

@@ -198,3 +198,30 @@ def test_the_successor_of_a_closed_cluster_has_its_founder(seed: int) -> None:
             assert into is None or into in published.clusters
             closed += into is not None
     assert closed
+
+
+def _ordered(one: str, other: str) -> tuple[str, str]:
+    return (one, other) if one < other else (other, one)
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_the_pairs_of_a_cluster_are_those_that_are_published(block: int) -> None:
+    seen = {"inside": 0, "outside": 0}
+    guarded = {"link_from": 0.85, "guards": EntityGuards(one_per_source=True)}
+    every: list[dict[str, Any]] = [{}, {"link_from": 0.85}, guarded]
+    for settings in every:
+        for ledger, published in histories(400 * block, 8, **settings):
+            known = live_pairs(ledger, published.matches) | live_pairs(ledger, published.reviews)
+            for cluster in ledger.ids.live.values():
+                links, ids = views.links_of(ledger, cluster, 3), [ledger.graph.nodes.ids[slot] for slot in cluster]
+                inside = {_ordered(ids[left], ids[right]): one for left, right, one in links.inside}
+                assert {pair: known[pair].similarity for pair in inside} == inside
+                others = [_ordered(link[0], link[1]) for link in links.outside]
+                assert [known[pair].similarity for pair in others] == [link[3] for link in links.outside]
+                for pair in known:
+                    within = set(pair) & set(ids)
+                    assert len(within) < 2 or pair in inside or pair in published.reviews
+                    assert len(within) != 1 or pair in others or len(others) == 3
+                seen["inside"] += len(inside)
+                seen["outside"] += len(others)
+    assert all(seen.values()), seen
