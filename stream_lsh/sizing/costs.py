@@ -1,8 +1,7 @@
 """Measured constants of the model: processor time, memory, disk, recovery.  Each names its measurement.
 
 Times are microseconds of processor time, Python 3.11.7, on two cores of an AMD EPYC that other programs kept busy.  On
-the same machine at rest the worker takes 40 to 50 % of them (benchmarks/worker/README.md), so plans are on the safe
-side.
+the same machine at rest the worker takes less (benchmarks/worker/README.md), so plans are on the safe side.
 `python -m benchmarks.worker.costs` measures all of them again.
 """
 
