@@ -177,7 +177,8 @@ def _sources(options: Namespace) -> Iterator[str]:
 
 
 def _set_options(parser: Parser, options: Namespace, own: frozenset[str]) -> list[str]:
-    """The options that differ from their defaults, without those in `own`."""
+    """The options that differ from their defaults, without those in `own`; `named` is no option."""
+    own |= {"named"}
     set_options = (
         name for name, value in vars(options).items() if name not in own and value != parser.get_default(name)
     )
