@@ -18,6 +18,7 @@ from stream_lsh.web.pages import (
     overview,
     pair,
     review,
+    reviews,
     search,
 )
 from stream_lsh.web.pages.page import Page, PipelineName
@@ -53,6 +54,7 @@ PIPELINE_PAGES: Mapping[str, PipelinePage] = {
     "entity": PipelinePage(entity.ask, entity.page),
     "mirrors": PipelinePage(mirrors.ask, mirrors.page),
     "review": PipelinePage(review.ask, review.page, further=review.further),
+    "reviews": PipelinePage(reviews.ask, reviews.page, further=reviews.further),
     "document": PipelinePage(document.ask, document.page),
     "pair": PipelinePage(pair.ask, pair.page),
     "dead-letters": PipelinePage(dead_letters.ask, dead_letters.page),
@@ -139,6 +141,20 @@ class Reader:
         if not answer.ok:
             return problem_page(answer, section=found.name, back=review.place(pipeline, form))
         return review.decided(pipeline, form, answer)
+
+    async def decide_several(self, found: Found, form: Query) -> Page:
+        """Send the decisions of a form, one after the other; the list with their outcome."""
+        pipeline = await self._pipeline(found)
+        if isinstance(pipeline, Answer):
+            return problem_page(pipeline, section="review")
+        sent = [(pair, await self._source.ask(ask)) for pair, ask in reviews.decisions(pipeline, form)]
+        outcome = reviews.outcome_of(form, sent)
+        ask = reviews.ask(pipeline, form)
+        answer = await self._source.ask(ask)
+        if not answer.ok:
+            return problem_page(answer, section="review", back=reviews.place(pipeline, form))
+        further = [await self._source.ask(one) for one in reviews.further(pipeline, form, answer)]
+        return reviews.page(pipeline, form, answer, *further, outcome=outcome)
 
     async def answer(self, found: Found, query: Query) -> Answer:
         """The answer that a page shows."""

@@ -117,7 +117,7 @@ class PageServer:
         if found is None:
             return self._html(unknown_page(), request, "")
         query = await _parameters(request)
-        if request.method == "POST" and found.name == "review":
+        if request.method == "POST" and found.name in ("review", "reviews"):
             return await self._decide(request, found, query)
         if as_json:
             answer = await self._reader.answer(found, query)
@@ -143,10 +143,13 @@ class PageServer:
         return response
 
     async def _decide(self, request: Any, found: Found, form: Mapping[str, str]) -> web.Response:
-        """Send a decision, and continue with the next pair."""
+        """Send the decisions of a form, and continue with the next pair or the list."""
         if not self._sessions.accepts_form(request.cookies.get(COOKIE, ""), form.get("token", "")):
             return _plain(403, "This form is out of date: open the page again. The decision was not stored.")
-        done = await self._reader.decide(found, form)
+        if found.name == "reviews":
+            done: Page | str = await self._reader.decide_several(found, form)
+        else:
+            done = await self._reader.decide(found, form)
         return (
             _to(done)
             if isinstance(done, str)

@@ -1,8 +1,10 @@
 """A worker serves the web pages itself, with the access checks of `stream-lsh ui`."""
 
 import dataclasses
+import json
+import re
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,24 +17,30 @@ from stream_lsh.settings.value_types import Secret
 from stream_lsh.worker.embedded import embedded
 from stream_lsh.worker.in_process import LiveWorker, live_worker
 from tests.embedded.applications import PIPELINE, configured, sent
+from tests.embedded.test_similar import people
 from tests.unit.cli.runs import EDITED, STORY
 from tests.unit.worker.query.client import free_port, in_loop
 
 TOKEN = "a-token-of-the-query-api"  # noqa: S105 - of these tests only
 
 
-def with_pages(**keys: Any) -> tuple[Config, str]:
+def with_pages(pipeline: str = "threshold = 0.5", **keys: Any) -> tuple[Config, str]:
     """A configuration with pages, and their address."""
-    config, address = configured(1, "threshold = 0.5"), f"127.0.0.1:{free_port()}"
+    config, address = configured(1, pipeline), f"127.0.0.1:{free_port()}"
     given = {"ask": f"127.0.0.1:{free_port()}", "ui": address, "ask_timeout_ms": 20_000, **keys}
     return dataclasses.replace(config, worker=dataclasses.replace(config.worker, **given)), f"http://{address}"
 
 
+TWO = (("a", {"text": STORY}), ("b", {"text": EDITED}))
+
+
 @asynccontextmanager
-async def working(config: Config) -> AsyncIterator[tuple[LiveWorker, aiohttp.ClientSession]]:
+async def working(
+    config: Config, documents: Iterable[tuple[str, Mapping[str, Any]]] = TWO
+) -> AsyncIterator[tuple[LiveWorker, aiohttp.ClientSession]]:
     with embedded(config) as broker:
         async with live_worker(broker) as worker, aiohttp.ClientSession() as session:
-            await sent(broker.address, [("a", {"text": STORY}), ("b", {"text": EDITED})])
+            await sent(broker.address, documents)
             await worker.settled()
             yield worker, session
 
@@ -74,6 +82,36 @@ async def test_pages_that_other_machines_can_reach_need_the_token_and_query_with
             cookie = response.headers["Set-Cookie"].partition(";")[0]
         async with session.get(f"{url}/p/{PIPELINE}/clusters", headers={"Cookie": cookie}) as response:
             assert (response.status, "1 cluster" in await response.text()) == (200, True)
+
+
+@in_loop
+async def test_pairs_that_are_decided_together_leave_the_list_and_return_when_that_is_undone() -> None:
+    config, url = with_pages("kind = 'record'\nprofile = 'people'")
+    records = [(f"d{number}", record) for number, record in enumerate(people(80))]
+    async with working(config, records) as (worker, session):
+
+        async def waiting() -> list[tuple[str, str]]:
+            async with session.get(f"{url}/p/{PIPELINE}/reviews.json") as response:
+                return [(pair["left"], pair["right"]) for pair in (await response.json())["reviews"]]
+
+        async def send(decision: str) -> str:
+            form = {f"pair{number}": json.dumps(pair) for number, pair in enumerate(before[:3])}
+            data = {**form, "decision": decision, "token": token}
+            async with session.post(f"{url}/p/{PIPELINE}/reviews", data=data, headers={"Origin": url}) as response:
+                assert response.status == 200
+                shown = await response.text()
+            await worker.settled()
+            return shown
+
+        before = await waiting()
+        async with session.get(f"{url}/p/{PIPELINE}/reviews") as response:
+            found = re.search(r'name="token" value="(\w+)"', await response.text())
+        assert found is not None
+        token = found[1]
+        assert "3 pairs: different" in await send("different")
+        assert not set(before[:3]) & set(await waiting())
+        assert "3 pairs: decision withdrawn" in await send("undo")
+        assert await waiting() == before
 
 
 @in_loop

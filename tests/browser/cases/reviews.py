@@ -1,6 +1,7 @@
 """Pairs of records for review."""
 
 from collections.abc import Mapping
+from itertools import pairwise, starmap
 from typing import Any
 
 from tests.browser.answers import FixedSource
@@ -113,4 +114,44 @@ CASES: list[Case] = [
         ("<script>window.owned=1</script>", "{{7*7}}", "\\u202e"),
     ),
     Case("review-hostile-ids", "/p/people/review", _hostile_ids, (HOSTILE[0], HOSTILE[1])),
+]
+
+
+def several(*pairs: Any, path: str = "", records: Any = (), **changes: Any) -> FixedSource:
+    """The answers for a page of the list."""
+    found = source("", *pairs, records=records)
+    found.answers[f"/pipelines/people/reviews?{path}limit=20"] = (200, reviews(*pairs, **changes))
+    return found
+
+
+def _several() -> FixedSource:
+    known = [record(f"c-{number}", LEFT if number % 2 else RIGHT) for number in range(8)]
+    pairs = [pair_of(f"c-{number}", f"c-{number + 1}") for number in (1, 3, 5)]
+    return several(*pairs, records=known, path="sort=newest&", next="further", lag=1)
+
+
+def _several_hostile() -> FixedSource:
+    found = several(*starmap(pair_of, pairwise(HOSTILE)))
+    found.answers["/pipelines/people/documents/c-1?limit=1"] = (200, record("c-1", {one: one for one in HOSTILE}))
+    found.answers["/pipelines/people/reviews?limit=20"][1]["reviews"].append(pair_of("c-1", "c-2"))
+    return found
+
+
+CASES += [
+    Case(
+        "reviews",
+        "/p/people/reviews?sort=newest&by=ben&all=1",
+        _several,
+        (
+            "340 pairs wait",
+            "c-1 and c-2",
+            "Robert",
+            "Garsky",
+            "Selected pairs: same",
+            "Next page",
+            "Marked values differ",
+        ),
+    ),
+    Case("reviews-none", "/p/people/reviews", lambda: several(total=0), ("No pair waits for review",)),
+    Case("reviews-hostile", "/p/people/reviews", _several_hostile, ("<script>window.owned=1</script>", "{{7*7}}")),
 ]

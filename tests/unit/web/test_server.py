@@ -78,8 +78,10 @@ async def test_a_decision_needs_the_token_of_a_page() -> None:
     source = FixedSource({"/pipelines/people/decisions": (202, DECIDED)})
     async with served(source) as (session, url):
         form = {"left": "a", "right": "b", "decision": "same"}
+        several = {"pair0": '["a", "b"]', "decision": "same"}
         for token in ("", "0" * 64, "é"):
             assert await status(session, f"{url}/p/people/review", "POST", data={**form, "token": token}) == 403
+            assert await status(session, f"{url}/p/people/reviews", "POST", data={**several, "token": token}) == 403
         assert not [one for one in source.asked if one.body is not None]
         token = Sessions((TOKEN,)).form_token("another session")
         assert await status(session, f"{url}/p/people/review", "POST", data={**form, "token": token}) == 403
