@@ -56,6 +56,18 @@ def file_schema(file: Input) -> Any:
             return _without_views(arrow, _opened(file, arrow, source, None).schema)
 
 
+def row_values(batch: Any) -> list[dict[str, Any]]:
+    """The rows of a batch by column; columns of texts with bytes that are not UTF-8 have bytes as values."""
+    try:
+        rows: list[dict[str, Any]] = batch.to_pylist()
+    except UnicodeDecodeError:
+        arrow = import_module("pyarrow")
+        texts = {arrow.string(): arrow.binary(), arrow.large_string(): arrow.large_binary()}
+        fields = [field.with_type(texts.get(field.type, field.type)) for field in batch.schema]
+        rows = batch.cast(arrow.schema(fields)).to_pylist()
+    return rows
+
+
 @contextmanager
 def _reading(file: Input) -> Iterator[tuple[Any, Any]]:
     """The libraries; their errors become those of the package."""

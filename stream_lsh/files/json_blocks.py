@@ -23,7 +23,7 @@ import msgspec
 
 from stream_lsh.errors import InputError, MalformedMessage, UnusableDocument
 from stream_lsh.files.chunks import Refused
-from stream_lsh.files.columnar import record_batches
+from stream_lsh.files.columnar import record_batches, row_values
 from stream_lsh.files.discover import FOLDER, LINES, TEXT, Input, files_of
 from stream_lsh.files.inflate import STDIN, file_chunks
 from stream_lsh.files.lines import check_columns, check_distinct, too_large
@@ -35,6 +35,12 @@ TEXTS = (TEXT, LINES, FOLDER)
 """Formats without columns."""
 MAX_AHEAD_MS = 3_600_000
 """A document whose time is further ahead of the clock has a wrong time."""
+_ID_AND_TEXT = 2
+"""Columns of a file whose other columns are not read."""
+_LARGEST = 6
+"""Bytes of a line for a character, if it is escaped."""
+_BRACES = 16
+"""Bytes of a line beside the names and the values."""
 _SHOWN = 20
 """The number of fields that an error message lists."""
 
@@ -50,6 +56,7 @@ class Block:
         position: bytes of all inputs read so far.
         checked: whether the sizes of the documents were compared with the limit.
         time_ms: the modification time of the file, for stories.
+        texts: in place of the lines, which are empty: the ids and the texts of columnar files without other columns.
     """
 
     lines: list[bytes]
@@ -58,6 +65,7 @@ class Block:
     errors: list[tuple[int, InputError]] = field(default_factory=list)
     checked: bool = True
     time_ms: int | None = None
+    texts: list[tuple[str, str]] | None = None
 
 
 class Places(NamedTuple):
@@ -68,9 +76,15 @@ class Places(NamedTuple):
 
 
 def blocks(
-    inputs: Sequence[Input], names: FieldNames, max_bytes: int, *, stories: bool = False, html: bool = False
+    inputs: Sequence[Input],
+    names: FieldNames,
+    max_bytes: int,
+    *,
+    stories: bool = False,
+    html: bool = False,
+    texts: bool = False,
 ) -> Iterator[Block]:
-    """The documents of all inputs, in order.
+    """The documents of all inputs, in order; `texts` allows blocks with `texts` in place of lines.
 
     For stories a file of a folder has the time of its last change, and its outlet is the folder within the folder.
     """
@@ -82,7 +96,7 @@ def blocks(
         elif file.holds_json:
             result = _line_blocks(file, max_bytes)
         elif file.columnar:
-            result = _columnar_blocks(file, names, max_bytes, stories=stories)
+            result = _columnar_blocks(file, names, max_bytes, stories=stories, texts=texts)
         else:
             result = _table_blocks(file, names, max_bytes, stories=stories)
         for block in result:
@@ -170,13 +184,19 @@ def _columns_of(path: str, header: Sequence[str], names: FieldNames, *, stories:
     return [name for name in dict.fromkeys(wanted) if name in header]
 
 
-def _columnar_blocks(file: Input, names: FieldNames, max_bytes: int, *, stories: bool) -> Iterator[Block]:
+def _columnar_blocks(file: Input, names: FieldNames, max_bytes: int, *, stories: bool, texts: bool) -> Iterator[Block]:
     def columns_of(header: list[str]) -> list[str]:
         return _columns_of(file.path, header, names, stories=stories)
 
     for batch, first, position in record_batches(file, columns_of):
         block = Block([], Places(file.path, range(first, first + batch.num_rows)), position)
-        for index, row in enumerate(batch.to_pylist()):
+        rows = row_values(batch)
+        block.texts = _plain_texts(rows, names, max_bytes) if texts and batch.num_columns == _ID_AND_TEXT else None
+        if block.texts is not None:
+            block.lines = [b""] * len(rows)
+            yield block
+            continue
+        for index, row in enumerate(rows):
             line = b""
             try:
                 line = _json_line({name: as_text(value) for name, value in row.items()})
@@ -187,6 +207,20 @@ def _columnar_blocks(file: Input, names: FieldNames, max_bytes: int, *, stories:
                 line = b""
             block.lines.append(line)
         yield block
+
+
+def _plain_texts(
+    rows: Sequence[Mapping[str, object]], names: FieldNames, max_bytes: int
+) -> list[tuple[str, str]] | None:
+    """The ids and texts of rows; None if a value is not a text, or may be too large."""
+    most = (max_bytes - _BRACES) // _LARGEST - len(names.id) - len(names.text)
+    texts: list[tuple[str, str]] = []
+    for row in rows:
+        id, text = row[names.id], row[names.text]
+        if type(id) is not str or type(text) is not str or len(text) + len(id) > most:
+            return None
+        texts.append((id, text))
+    return texts
 
 
 def as_text(value: object) -> object:

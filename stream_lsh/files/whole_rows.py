@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from stream_lsh.errors import InputError, MalformedMessage
-from stream_lsh.files.columnar import record_batches
+from stream_lsh.files.columnar import record_batches, row_values
 from stream_lsh.files.discover import Input
 from stream_lsh.files.json_blocks import TEXTS, several_of, text_blocks
 from stream_lsh.files.lines import check_distinct
@@ -41,7 +41,7 @@ class RowBatch(NamedTuple):
 
     def as_rows(self) -> Sequence[Row]:
         """The rows by column, for any format."""
-        return self.columns.to_pylist() if self.rows is None else self.rows
+        return row_values(self.columns) if self.rows is None else self.rows
 
 
 class RowSource(NamedTuple):

@@ -10,6 +10,8 @@ from itertools import compress, islice
 from typing import Any, cast
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from stream_lsh.cli.output.atomic_files import Output
 from stream_lsh.cli.output.formats import PARQUET, format_of
@@ -27,7 +29,7 @@ class TableOutput(ABC):
 
     @abstractmethod
     def write(
-        self, batch: RowBatch, kept: Sequence[bool] | None = None, added: Mapping[str, Sequence[str]] = {}
+        self, batch: RowBatch, kept: NDArray[np.bool_] | None = None, added: Mapping[str, Sequence[str]] = {}
     ) -> None:
         """Write rows.
 
@@ -52,7 +54,7 @@ class JsonLinesOutput(TableOutput):
         self._output = output
 
     def write(
-        self, batch: RowBatch, kept: Sequence[bool] | None = None, added: Mapping[str, Sequence[str]] = {}
+        self, batch: RowBatch, kept: NDArray[np.bool_] | None = None, added: Mapping[str, Sequence[str]] = {}
     ) -> None:
         """Write rows; values of JSON lines keep their bytes."""
         self._output.write(msgspec.json.encode(row, enc_hook=json_value) for row in _rows(batch, kept, added))
@@ -76,7 +78,7 @@ class CsvOutput(TableOutput):
         self._writer.writerow(columns)
 
     def write(
-        self, batch: RowBatch, kept: Sequence[bool] | None = None, added: Mapping[str, Sequence[str]] = {}
+        self, batch: RowBatch, kept: NDArray[np.bool_] | None = None, added: Mapping[str, Sequence[str]] = {}
     ) -> None:
         """Write rows."""
         for row in _rows(batch, kept, added):
@@ -114,19 +116,19 @@ class ParquetOutput(TableOutput):
         self._bytes = 0
 
     def write(
-        self, batch: RowBatch, kept: Sequence[bool] | None = None, added: Mapping[str, Sequence[str]] = {}
+        self, batch: RowBatch, kept: NDArray[np.bool_] | None = None, added: Mapping[str, Sequence[str]] = {}
     ) -> None:
         """Write rows."""
         arrow = self._arrow
         try:
             columns = self._columns(batch)
             columns += [arrow.array(added[name], arrow.string()) for name in self._whole.names[len(self._schema) :]]
-            table = arrow.Table.from_arrays(columns, schema=self._whole)
+            table = arrow.RecordBatch.from_arrays(columns, schema=self._whole)
+            if kept is not None and not kept.all():
+                table = table.filter(_mask(arrow, kept))
         except (arrow.ArrowException, UnicodeEncodeError) as error:
             reason = str(error).partition("\n")[0]
             raise ConfigError(f"got values that Parquet cannot store ({reason}): write JSON lines instead") from None
-        if kept is not None:
-            table = table.filter(arrow.array(kept, arrow.bool_()))
         self._waiting.append(table)
         self._bytes += table.nbytes
         if self._bytes >= _ROW_GROUP_BYTES:
@@ -137,7 +139,7 @@ class ParquetOutput(TableOutput):
         if batch.rows is None:
             held = set(batch.columns.schema.names)
             return [
-                batch.columns.column(field.name).cast(field.type)
+                _as_type(batch.columns.column(field.name), field.type)
                 if field.name in held
                 else arrow.nulls(len(batch), field.type)
                 for field in self._schema
@@ -147,13 +149,23 @@ class ParquetOutput(TableOutput):
 
     def _write_group(self) -> None:
         if self._waiting:
-            self._writer.write_table(self._arrow.concat_tables(self._waiting))
+            self._writer.write_table(self._arrow.Table.from_batches(self._waiting))
         self._waiting, self._bytes = [], 0
 
     def end(self) -> None:
         """Write the last row group and the footer."""
         self._write_group()
         self._writer.close()
+
+
+def _mask(arrow: Any, kept: NDArray[np.bool_]) -> Any:
+    """The rows to keep as `pyarrow.BooleanArray`; its constructor from arrays would import pandas."""
+    bits = arrow.py_buffer(np.packbits(kept, bitorder="little").tobytes())
+    return arrow.Array.from_buffers(arrow.bool_(), len(kept), [None, bits])
+
+
+def _as_type(column: Any, type: Any) -> Any:
+    return column if column.type == type else column.cast(type)
 
 
 class _Sink(io.RawIOBase):
@@ -171,12 +183,12 @@ class _Sink(io.RawIOBase):
         return len(data)
 
 
-def _rows(batch: RowBatch, kept: Sequence[bool] | None, added: Mapping[str, Sequence[str]]) -> Iterable[Row]:
+def _rows(batch: RowBatch, kept: NDArray[np.bool_] | None, added: Mapping[str, Sequence[str]]) -> Iterable[Row]:
     """The rows to write, by column."""
     rows: Iterable[Row] = batch.as_rows()
     if added:
         rows = [_extended(row, added, index) for index, row in enumerate(rows)]
-    return rows if kept is None else compress(rows, kept)
+    return rows if kept is None else compress(rows, kept.tolist())
 
 
 def _extended(row: Row, added: Mapping[str, Sequence[str]], index: int) -> Row:

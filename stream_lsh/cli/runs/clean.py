@@ -58,7 +58,9 @@ class CleanRun:
         """
         clusters, rows = list(clusters), self._rows
         cluster_of = {member: cluster.id for cluster in clusters for member in cluster.members}
-        assigned = assigned_clusters(rows.ids, cluster_of, {cluster.id for cluster in clusters})
+        assigned = []
+        if any(assign for _, _, assign in self._outputs):
+            assigned = assigned_clusters(rows.ids, cluster_of, {cluster.id for cluster in clusters})
         kept = kept_rows(rows.ids, rows.lengths, cluster_of, rows.ranks(self._rule)) if self._rule else None
         self._kept = 0 if kept is None else int(kept.sum())
         tables = [
@@ -71,7 +73,7 @@ class CleanRun:
                 if assign:
                     table.write(batch, None, {CLUSTER: assigned[start:end]})
                 elif kept is not None:
-                    table.write(batch, kept[start:end].tolist())
+                    table.write(batch, kept[start:end])
         for table, _ in tables:
             table.end()
 

@@ -158,7 +158,7 @@ class EntityTables:
         golden = self._golden_rows(entities, entity_of, placed) if is_golden else {}
         self._count = int(kept.sum())
         for start, batch in rows.batches():
-            some = kept[start : start + len(batch)].tolist()
+            some = kept[start : start + len(batch)]
             entities_here = [entity_of.get(id) for id in rows.ids[start : start + len(batch)]]
             if golden and any(keep and entity for keep, entity in zip(some, entities_here, strict=True)):
                 chosen = zip(batch.as_rows(), some, entities_here, strict=True)

@@ -20,7 +20,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage
 from stream_lsh.files.chunks import Refused
-from stream_lsh.files.columnar import record_batches
+from stream_lsh.files.columnar import record_batches, row_values
 from stream_lsh.files.discover import TABLES, Input, find_inputs
 from stream_lsh.files.inflate import STDIN
 from stream_lsh.files.lines import check_distinct, too_large, undecoded
@@ -211,7 +211,7 @@ def _columnar_parts(file: Input, make: Maker[T]) -> Iterator[RecordPart[T]]:
 
     for batch, first, position in record_batches(file, columns_of):
         part = RecordPart[T](file.path, position)
-        for number, row in enumerate(batch.to_pylist(), first):
+        for number, row in enumerate(row_values(batch), first):
             _take(part, number, make, lambda row=row: row)
         yield part
 

@@ -8,7 +8,7 @@ from stream_lsh.files.chunks import Part
 from stream_lsh.files.column_names import AS_NAMED
 from stream_lsh.files.discover import Input
 from stream_lsh.files.json_blocks import MAX_AHEAD_MS, blocks, missing_field, refused_of
-from stream_lsh.kinds.text.messages import parse_lines
+from stream_lsh.kinds.text.messages import parse_lines, plain_documents
 from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.message import ParseRules
 
@@ -28,7 +28,8 @@ def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0)
     fields = {"id": (names.id, "--id-column"), "text": (names.text, "--text-column")}
     now_ms = int(time.time() * 1000)
     html = options.html != "off"
-    for block in blocks(inputs, names, options.max_bytes, stories=options.stories, html=html):
+    texts = not (options.stories or html)
+    for block in blocks(inputs, names, options.max_bytes, stories=options.stories, html=html, texts=texts):
         time_ms = block.time_ms or fallback_time_ms
         rules = ParseRules(
             max_bytes=1 << 62 if block.checked else options.max_bytes,
@@ -38,6 +39,9 @@ def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0)
             names=names,
             keyed=False,
         )
-        documents, errors = parse_lines(block.lines, rules, time_ms, stories=options.stories, html=options.html)
+        if block.texts is None:
+            documents, errors = parse_lines(block.lines, rules, time_ms, stories=options.stories, html=options.html)
+        else:
+            documents, errors = plain_documents(block.texts, time_ms)
         named = [(index, missing_field(error, block.lines[index], fields)) for index, error in errors]
         yield Part(documents, refused_of(block, named), block.position)

@@ -178,6 +178,20 @@ def parse_lines(
     return documents, errors
 
 
+def plain_documents(
+    rows: Sequence[tuple[str, str]], time_ms: int
+) -> tuple[list[Document], list[tuple[int, InputError]]]:
+    """The documents of ids and texts without other fields; returns what `parse_lines` returns."""
+    documents: list[Document] = []
+    errors: list[tuple[int, InputError]] = []
+    for index, (id, text) in enumerate(rows):
+        try:
+            documents.append(Document(checked_id(id), text, time_ms, NO_ABOUT))
+        except InputError as error:
+            errors.append((index, error))
+    return documents, errors
+
+
 def _check_utf8(value: bytes) -> None:
     """Check the fields that the fast parser skips, too: it checks only those that it reads.
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 import zstandard
 from hypothesis import given
@@ -264,3 +265,38 @@ def test_a_long_element_is_rejected_without_being_kept() -> None:
     elements, errors = splitter.split(b'"}, 7]')
     assert elements == [b"", b"7"]
     assert [(at, error.reason) for at, error in errors] == [(0, "size")]
+
+
+@pytest.mark.parametrize("stream", [None, False, True])
+def test_bytes_that_are_not_utf8_are_rejected_rows_or_an_error(tmp_path: Path, stream: bool | None) -> None:
+    data = pa.array([STORY.encode(), b"\xff\xfe", EDITED.encode()], pa.binary())
+    text = pa.Array.from_buffers(pa.string(), 3, data.buffers())
+    table = pa.table({"id": ["a", "b", "c"], "text": text})
+    if stream is None:
+        pq.write_table(table, tmp_path / "x.parquet")
+        run = stream_lsh("dedup", *LOW, "x.parquet", cwd=tmp_path)
+        assert list(run.pairs) == [("a", "c")]
+        assert "x.parquet:2: rejected (utf8)" in run.err
+    else:
+        (tmp_path / "x.arrow").write_bytes(ipc(stream, None, table))
+        failed = ran("dedup", "x.arrow", cwd=tmp_path)
+        assert failed.returncode == 1
+        assert b"x.arrow: cannot be read as Arrow" in failed.stderr
+
+
+@pytest.mark.parametrize("limit", [60, 300, 3000])
+def test_rejected_rows_of_columns_are_those_of_json_lines(tmp_path: Path, limit: int) -> None:
+    random = Random(limit)
+    ids = ["x", "", "é", "a\nb", "i" * 2000, *map(str, range(20))]
+    rows = [{"id": random.choice(ids), "text": random.choice('aé \n"') * random.randrange(400)} for _ in range(600)]
+    (tmp_path / "x.jsonl").write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "x.parquet")
+    found = {}
+    for name in ("x.jsonl", "x.parquet"):
+        arguments = ("--max-bytes", str(limit), "--keep", "last", "-o", "out.jsonl", "--rejects", "r.jsonl")
+        assert ran("dedup", "-q", *LOW, name, *arguments, cwd=tmp_path).returncode == 0
+        rejects = [json.loads(line) for line in (tmp_path / "r.jsonl").read_bytes().splitlines()]
+        rejected = [(reject["line"], reject["reason"]) for reject in rejects]
+        found[name] = rejected, (tmp_path / "out.jsonl").read_bytes()
+    assert found["x.parquet"] == found["x.jsonl"]
+    assert found["x.jsonl"][0]
