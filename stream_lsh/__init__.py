@@ -2,6 +2,7 @@
 
     NearDuplicates      the same core in memory: add, update, remove, query
     deduplicate         a frame or a list of dicts without near-duplicates
+    link                a frame or a list of dicts with the entity of each record, or its golden records
     Document            one text with an id and an event time
     Match, Cluster      results for texts
     SimilarSets         the same for sets of items, bags, and fingerprints
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
         UnknownId,
         UnusableDocument,
     )
-    from stream_lsh.frames import deduplicate
+    from stream_lsh.frames import deduplicate, link
     from stream_lsh.kinds.record.in_memory import RecordLinker
     from stream_lsh.kinds.set.in_memory import SimilarSets
     from stream_lsh.kinds.text.in_memory import NearDuplicates
@@ -93,6 +94,7 @@ __all__ = [
     "UnknownId",
     "UnusableDocument",
     "deduplicate",
+    "link",
 ]
 
 __version__ = "0.1.0"
@@ -123,6 +125,7 @@ _HOME = {
     "SimilarSets": "kinds.set.in_memory",
     "Story": "model",
     "deduplicate": "frames",
+    "link": "frames",
 }
 
 

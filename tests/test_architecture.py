@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "stream_lsh"
 
 FOUNDATION = ("arrays", "controls", "hashing", "errors", "model", "retention", "spelling")
 STEPS = ("text", "sketch", "lsh", "measure", "index", "interop", "records", "ledger", "pipeline")
-KINDS = ("files", "settings", "kinds")
+KINDS = ("files", "settings", "tables", "kinds")
 SURFACES = ("allpairs", "stream_lsh", "demo", "cli", "__main__")
 ORDER = (
     *FOUNDATION,

@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from typing import Any, ClassVar, Self
 
 from stream_lsh.errors import ConfigError, DamagedBytes, FingerprintMismatch, InvariantError
+from stream_lsh.kinds.in_frames import InFrames, attributes_of
 from stream_lsh.ledger.changes import MatchChange, PairState
 from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.ledger.edges import Edges
@@ -33,7 +34,7 @@ _REMOVED = 1024
 """The least number of removals before a compaction."""
 
 
-class InMemory:
+class InMemory(InFrames):
     """Stores items in memory and finds the matches among them.
 
     Args:
@@ -269,6 +270,23 @@ def check_limits(
 def cap_settings(max_candidates: int | None) -> dict[str, int]:
     """The cap as a setting of a saved file, which does not contain the default."""
     return {} if max_candidates is None else {"max_candidates": max_candidates}
+
+
+MATCH_TYPES: dict[str, type] = {
+    "left": str,
+    "right": str,
+    "similarity": float,
+    "shared": int,
+    "union": int,
+    "left_time_ms": int,
+    "right_time_ms": int,
+}
+"""The columns of matches in a frame."""
+
+
+def match_columns(matches: Iterable[Match]) -> tuple[dict[str, list[Any]], dict[str, type]]:
+    """The columns of matches in a frame, and their types."""
+    return attributes_of(matches, MATCH_TYPES), MATCH_TYPES
 
 
 def match_of(pair: PairState | MatchChange) -> Match:

@@ -15,8 +15,10 @@ import numpy as np
 from stream_lsh.errors import ConfigError, MalformedMessage, UnusableDocument
 from stream_lsh.kinds.in_memory import InMemory, cap_settings
 from stream_lsh.kinds.record.golden import golden_texts, limits_of_records
+from stream_lsh.kinds.record.in_frames import entity_columns, pair_columns, records_of
 from stream_lsh.kinds.record.messages import record_document
 from stream_lsh.kinds.record.profiles import find_profile
+from stream_lsh.kinds.record.rows import RecordNames
 from stream_lsh.ledger.changes import MatchChange, PairState
 from stream_lsh.ledger.clusters.entities import Entities
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
@@ -153,6 +155,34 @@ class RecordLinker(InMemory):
         """
         return [*map(self._match, self._process_many([self._document(record) for record in records]))]
 
+    def add_frame(
+        self, data: Any, *, id: str | None = None, source: str | None = None, time: str | None = None
+    ) -> list[RecordMatch]:
+        """Add the rows of a frame as records; returns the matches that are new or changed.
+
+        Args:
+            data: a frame of pandas, polars or pyarrow, a `datasets.Dataset` (extra `frames`), or an iterable of dicts.
+            id: the column of the ids; None: the first of the profile's `id_columns` that the frame has.
+            source: the column of the sources; None: likewise, of `source_columns`.  The id of a record with a source
+                is `source/id`.
+            time: the column of the event times; None: the column `time`, if there is one.
+
+        Guarantees:
+            the same result as `add_many`; missing values are no fields.
+
+        Raises:
+            ConfigError: a column does not exist.
+            MalformedMessage, UnusableDocument: an unusable row; nothing was changed.
+
+        Example:
+            >>> linker = RecordLinker("people")
+            >>> rows = [{"id": 1, "name": "Jane Doe", "dob": "1980-02-03"}, {"id": 2, "name": "Jane Doe", "dob": None}]
+            >>> linker.add_frame(rows)[0].probability, linker.entities_frame()[0]["date_of_birth"]
+            (1.0, '1980-02-03')
+        """
+        names = RecordNames.of(self.profile, id, source, time, timed=True)
+        return self.add_many(records_of(self._table(data), names))
+
     def _document(self, record: Record) -> Document:
         if not isinstance(record, Record) or record.fields is None:
             why = f"got {type(record).__name__} {record!r:.60}, expected a Record, such as Record(row.pop('id'), row)"
@@ -209,6 +239,20 @@ class RecordLinker(InMemory):
         """The entity of a record; None if it has no match."""
         cluster = self.cluster_of(id)
         return None if cluster is None else self._entity(cluster)
+
+    def entities_frame(self, library: str | None = None) -> Any:
+        """All entities as a frame: a row for each, with `entity`, `size` and the fields of the golden record, as texts.
+
+        Args:
+            library: as for `matches_frame`.
+
+        Raises:
+            ConfigError: as for `matches_frame`.
+        """
+        return self._frame(*entity_columns(self.entities(), self.profile), library)
+
+    def _pair_columns(self) -> tuple[dict[str, list[Any]], dict[str, type]]:
+        return pair_columns(self.matches())
 
     def _placed(self, states: Iterable[PairState], place: int) -> Iterator[PairState]:
         """The pairs that are matches, or reviews."""

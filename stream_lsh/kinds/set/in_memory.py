@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from stream_lsh.errors import ConfigError, MalformedMessage
-from stream_lsh.kinds.in_memory import InMemory, cap_settings, check_limits, match_of, similar_of
+from stream_lsh.kinds.in_frames import value_rows
+from stream_lsh.kinds.in_memory import InMemory, cap_settings, check_limits, match_columns, match_of, similar_of
 from stream_lsh.kinds.set.grid_scheme import FUNCTIONS, SIZE, GridScheme
 from stream_lsh.kinds.set.messages import ItemsForm
 from stream_lsh.kinds.set.scheme import set_scheme
@@ -156,6 +157,28 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
         """
         return [*map(match_of, self._process_many([self._document(*row_of(row, _ROW, 3)) for row in sets]))]
 
+    def add_frame(self, data: Any, *, id: str = "id", items: str = "items", time: str | None = None) -> list[Match]:
+        """Add the rows of a frame as sets; returns the matches that are new or changed.
+
+        Args:
+            data: a frame of pandas, polars or pyarrow, a `datasets.Dataset` (extra `frames`), or an iterable of dicts.
+            id: the column of the ids, texts or whole numbers.
+            items: the column of the lists of items; a row without one is an empty set.
+            time: the column of the event times: times, texts, or numbers since 1970; None: all are 0.
+
+        Raises:
+            ConfigError: a column does not exist.
+            MalformedMessage, UnusableDocument: an unusable id, set or time; nothing was changed.
+
+        Example:
+            >>> baskets = SimilarSets(threshold=0.5)
+            >>> found = baskets.add_frame([{"id": 1, "items": ["tea", "milk"]}, {"id": 2, "items": ["milk", "tea"]}])
+            >>> [(match.left, match.right, match.similarity) for match in found]
+            [('1', '2', 1.0)]
+        """
+        rows = value_rows(self._table(data), id, ("items", items), time)
+        return self.add_many([(one, () if values is None else values, time_ms) for one, values, time_ms in rows])
+
     def query(self, items: Items, time_ms: int | None = None) -> list[Similar]:
         """The sets that a set of these items would match, the most similar first; nothing is added.
 
@@ -171,6 +194,9 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
     def matches(self) -> list[Match]:
         """All matches, ascending by their ids."""
         return [*map(match_of, self._ledger.snapshot().pairs)]
+
+    def _pair_columns(self) -> tuple[dict[str, list[Any]], dict[str, type]]:
+        return match_columns(self.matches())
 
     def _text(self, items: Items) -> str:
         if not isinstance(items, Iterable):

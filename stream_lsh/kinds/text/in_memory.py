@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.kinds.in_memory import InMemory, cap_settings, check_limits, match_of, similar_of
+from stream_lsh.kinds.in_memory import InMemory, cap_settings, check_limits, match_columns, match_of, similar_of
 from stream_lsh.kinds.shingled.methods import LSH, method_problems, most_candidates, text_scheme
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.clusters.stories import story
 from stream_lsh.measure.catalog import JACCARD, measure_of
 from stream_lsh.model import About, Document, Match, Similar, Story
 from stream_lsh.pipeline.limits import Limits
+from stream_lsh.tables import ids_of, texts_of, times_of
 from stream_lsh.text.catalog import DEFAULT
 from stream_lsh.wire.arguments import row_of, validate_document
 
@@ -172,6 +173,37 @@ class NearDuplicates(InMemory):
         ]
         return [*map(match_of, self._process_many(checked))]
 
+    def add_frame(self, data: Any, *, id: str = "id", text: str = "text", time: str | None = None) -> list[Match]:
+        """Add the rows of a frame as documents; returns the matches that are new or changed.
+
+        Args:
+            data: a frame of pandas, polars or pyarrow, a `datasets.Dataset` (extra `frames`), or an iterable of dicts.
+            id: the column of the ids, texts or whole numbers.
+            text: the column of the texts; a row without one matches nothing.
+            time: the column of the event times: times, texts, or numbers since 1970; None: all are 0.
+
+        Guarantees:
+            the same result as `add_many`.
+
+        Raises:
+            ConfigError: a column does not exist, or the texts are no texts.
+            MalformedMessage, UnusableDocument: an unusable id or time; nothing was changed.
+
+        Example:
+            >>> near = NearDuplicates()
+            >>> rows = [{"key": 1, "body": "to be or not to be"}, {"key": 2, "body": "To be, or not to be"}]
+            >>> found = near.add_frame(rows, id="key", text="body")
+            >>> near.matches_frame()[0]["similarity"], near.clusters_frame()
+            (1.0, [{'cluster': '1', 'id': '2'}, {'cluster': '1', 'id': '1'}])
+        """
+        table = self._table(data)
+        texts = texts_of(table, "text", text)
+        ids = ids_of(table, "id", id)
+        times = times_of(table, "time", time, len(ids))
+        return self.add_many(
+            Document(one, text or "", time_ms) for one, text, time_ms in zip(ids, texts, times, strict=True)
+        )
+
     # -- asking
 
     def query(self, text: str, time_ms: int | None = None) -> list[Similar]:
@@ -194,6 +226,9 @@ class NearDuplicates(InMemory):
     def matches(self) -> list[Match]:
         """All matches, ascending by their ids."""
         return [*map(match_of, self._ledger.snapshot().pairs)]
+
+    def _pair_columns(self) -> tuple[dict[str, list[Any]], dict[str, type]]:
+        return match_columns(self.matches())
 
     def stories(self) -> list[Story]:
         """The stories of the clusters, ascending by their ids.

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy.typing as npt
 
+from stream_lsh.kinds.in_frames import attributes_of, value_rows
 from stream_lsh.kinds.in_memory import InMemory, check_limits
 from stream_lsh.kinds.vector.comparer import distance_of
 from stream_lsh.kinds.vector.messages import VectorForm
@@ -129,6 +130,24 @@ class NearestNeighbours(InMemory):
         """
         return [*map(_pair, self._process_many([self._document(*row_of(row, _ROW, 3)) for row in vectors]))]
 
+    def add_frame(
+        self, data: Any, *, id: str = "id", vector: str = "vector", time: str | None = None
+    ) -> list[NeighbourPair]:
+        """Add the rows of a frame as vectors; returns the pairs that are new or changed.
+
+        Args:
+            data: a frame of pandas, polars or pyarrow, a `datasets.Dataset` (extra `frames`), or an iterable of dicts.
+            id: the column of the ids, texts or whole numbers.
+            vector: the column of the lists of numbers; rows without a vector are left out.
+            time: the column of the event times: times, texts, or numbers since 1970; None: all are 0.
+
+        Raises:
+            ConfigError: a column does not exist.
+            MalformedMessage, UnusableDocument: an unusable id, vector or time; nothing was changed.
+        """
+        rows = value_rows(self._table(data), id, ("vector", vector), time)
+        return self.add_many([row for row in rows if row[1] is not None])
+
     def within(self, vector: Vector, time_ms: int | None = None) -> list[Neighbour]:
         """All vectors within the distance of this one, the nearest first; nothing is added.
 
@@ -148,6 +167,10 @@ class NearestNeighbours(InMemory):
     def pairs(self) -> list[NeighbourPair]:
         """All pairs within the distance, ascending by their ids."""
         return [*map(_pair, self._ledger.snapshot().pairs)]
+
+    def _pair_columns(self) -> tuple[dict[str, list[Any]], dict[str, type]]:
+        types = {"left": str, "right": str, "distance": float, "left_time_ms": int, "right_time_ms": int}
+        return attributes_of(self.pairs(), types), types
 
     def _document(self, id: str, vector: Vector, time_ms: int = 0) -> Document:
         return validate_document(Document(id, self._form.text(vector, "vector"), time_ms))
