@@ -18,7 +18,7 @@ from stream_lsh.cli.output.results import Answers
 from stream_lsh.cli.runs.signer_pool import Signers
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Part
-from stream_lsh.files.discover import Input
+from stream_lsh.files.discover import TEXT, Input
 from stream_lsh.kinds.shingled.methods import ShingleScheme, method_problems, most_candidates, text_scheme
 from stream_lsh.kinds.text.in_memory import NearDuplicates
 from stream_lsh.ledger.clusters.guards.choice import Guards
@@ -133,6 +133,7 @@ class DedupRun:
         self._pipeline = pipeline if self._saved is None else self._saved.pipeline
         self._answers = Answers()
         self._options = options
+        self._is_text = [file.format for file in inputs] == [TEXT]
         self._known: dict[str, tuple[int, About]] = {}  # event time and metadata by id, for stories
         self._progress = Progress(sum(file.size for file in inputs), shown=not options.quiet)
         self._reasons: Counter[str] = Counter()
@@ -219,6 +220,8 @@ class DedupRun:
             f"{counts.documents:,} documents, {counts.candidates:,} candidates, {len(self._answers):,} pairs, "
             f"{clusters:,} clusters, {seconds:.1f} s"
         ]
+        if self._is_text and counts.documents == 1:
+            lines.append("a text is one document; with --format lines each of its lines is one")
         lines += script_lines(self._options.shingles, self._scripts.shares())
         if signed.updated + signed.unchanged:
             lines.append(f"{signed.updated + signed.unchanged:,} repeated ids: the last document of each counts")

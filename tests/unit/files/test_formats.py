@@ -218,7 +218,10 @@ def test_a_text_with_a_document_in_each_line(tmp_path: Path) -> None:
     assert list(run.pairs) == [("1", "3")]
     assert "3 documents" in run.err
     assert "a.txt:4: rejected (utf8)" in run.err
+    hint = "a text is one document; with --format lines each of its lines is one"
+    assert hint not in run.err
     (tmp_path / "b.txt").write_text(STORY)
+    assert hint in stream_lsh("dedup", "b.txt", cwd=tmp_path).err
     both = ("--format", "lines", "a.txt", "b.txt")
     assert ("a.txt:1", "b.txt:1") in stream_lsh("dedup", *LOW, *both, cwd=tmp_path).pairs
     assert stream_lsh("dedup", *LOW, "--format", "lines", "-", stdin=(tmp_path / "a.txt").read_bytes()).out == run.out
