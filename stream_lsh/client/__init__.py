@@ -1,4 +1,5 @@
 """Clients of the query API of workers.
 
-`calls` has the requests and `answers` the values that answer them; `synchronous` and `asynchronous` send them.
+`calls` has the requests, `answers` and `groups` the values that answer them.  `synchronous` and `asynchronous` send the
+requests.
 """
