@@ -6,6 +6,7 @@
     block         computes the blocking keys of records: two records that share a key are candidates
     compare       compares two values and returns a level, best first, with one comparator per file
     frequencies   counts the values of live records: rare values weigh more
+    given         computes the weights of values that an equal value of another field predicts
     score         converts levels to match weights, after Fellegi and Sunter, or to a weighted mean
     train         estimates the weights of levels, from records without labels or from labels
     survivorship  selects the values of an entity's records for its golden record

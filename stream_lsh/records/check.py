@@ -6,6 +6,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.records.block.lsh import lsh_block
 from stream_lsh.records.block.rules import Rule
 from stream_lsh.records.compare.catalog import COMPARATORS, comparator
+from stream_lsh.records.evidence import comparison_names
 from stream_lsh.records.profile import KEEPS, Comparison, Profile
 from stream_lsh.records.standardise.characters import fold
 from stream_lsh.spelling import nearest
@@ -24,6 +25,7 @@ def problems(profile: Profile) -> Iterator[tuple[Place, str]]:
         if comparison.field not in places:
             yield ("comparison", at, "field"), _unknown(comparison.field, places)
         yield from (((("comparison", at, key)), problem) for key, problem in _comparison(comparison))
+        yield from (((("comparison", at, key)), problem) for key, problem in _given(comparison, profile))
     for at, rule in enumerate(profile.rules):
         try:
             Rule(rule, places)
@@ -103,6 +105,18 @@ def _comparison(one: Comparison) -> Iterator[tuple[str, str]]:
             yield key, f"got {len(shares)} probabilities, expected {size}, one for each level of {one.comparator}"
         elif shares and (abs(sum(shares) - 1) > _SURE or min(shares) <= 0):
             yield key, f"got probabilities that add up to {sum(shares):g}, expected 1, each of them above 0"
+
+
+def _given(one: Comparison, profile: Profile) -> Iterator[tuple[str, str]]:
+    names = [name for name in comparison_names(profile) if name != one.field]
+    for name in one.given:
+        if name not in names:
+            hint = f"; did you mean {nearest(name, names)!r}?" if names else ""
+            yield "given", f"got {name!r}, expected another comparison of the profile{hint}"
+    if len(one.given) != len(one.given_u):
+        yield "given_u", f"got {len(one.given_u)} probabilities, expected {len(one.given)}, one for each of `given`"
+    elif any(not 0 < share < 1 for share in one.given_u):
+        yield "given_u", f"got {max(one.given_u):g}, expected probabilities between 0 and 1"
 
 
 def _unknown(name: str, places: Mapping[str, int]) -> str:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from stream_lsh.records.block.blocker import Blocker, blocker_of
 from stream_lsh.records.compare.comparator import EQUAL, MISSING
+from stream_lsh.records.evidence import comparison_names
 from stream_lsh.records.model import SEVERAL, Values
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.score import Scored, Scorer
@@ -54,6 +55,7 @@ class Step(NamedTuple):
         adds: to the total: bits, or a term of the mean.
         most: the contribution of equal values, without the effect of their frequency.
         frequency: the effect of the value's frequency, if it applies; `adds` includes its bits.
+        predicted_by: the comparison whose equal value predicts this one, so that it adds less; "" if there is none.
     """
 
     field: str
@@ -64,6 +66,7 @@ class Step(NamedTuple):
     adds: float
     most: float
     frequency: Frequency | None
+    predicted_by: str = ""
 
     @property
     def missing(self) -> bool:
@@ -188,7 +191,8 @@ def _steps(
     scored: Scored,
     raw_values: tuple[RawValues, RawValues] | None,
 ) -> tuple[Step, ...]:
-    plain, most = _worth(profile, scorer, scored.levels)
+    plain, most, predictors = _worth(profile, scorer, scored.levels)
+    names = comparison_names(profile)
     steps = []
     for at, (comparison, place, comparator) in enumerate(
         zip(profile.comparisons, scorer.places, scorer.comparators, strict=True)
@@ -196,7 +200,7 @@ def _steps(
         level = scored.levels[at]
         values = pair[0][place], pair[1][place]
         # With several values it is undefined which one counts, so frequencies do not apply.
-        counts = level == EQUAL and values[0] == values[1] and SEVERAL not in values[0]
+        counts = level == EQUAL and predictors[at] is None and values[0] == values[1] and SEVERAL not in values[0]
         seen = scorer.seen(at, values[0]) if profile.learned and counts else None
         adds = scored.weights[at] if profile.learned else plain[at]
         steps.append(
@@ -211,15 +215,20 @@ def _steps(
                 adds=adds,
                 most=most[at],
                 frequency=None if seen is None else Frequency(adds - plain[at], *seen),
+                predicted_by="" if (other := predictors[at]) is None or level == MISSING else names[other],
             )
         )
     return tuple(steps)
 
 
-def _worth(profile: Profile, scorer: Scorer, levels: Sequence[int]) -> tuple[Sequence[float], Sequence[float]]:
-    """The contribution of each level, and that of equal values."""
+def _worth(
+    profile: Profile, scorer: Scorer, levels: Sequence[int]
+) -> tuple[Sequence[float], Sequence[float], Sequence[int | None]]:
+    """The contribution of each level, that of equal values, and the comparison that predicts each one."""
     if profile.learned:
-        return scorer.level_bits(levels), scorer.level_bits([EQUAL] * len(levels))
+        bits, predictors = zip(*scorer.level_bits(levels), strict=True)
+        own = [0.0 if level == MISSING else each[level] for each, level in zip(bits, levels, strict=True)]
+        return own, [each[EQUAL] for each in bits], predictors
     shares = [
         0.0 if level == MISSING else comparison.weight
         for comparison, level in zip(profile.comparisons, levels, strict=True)
@@ -228,7 +237,7 @@ def _worth(profile: Profile, scorer: Scorer, levels: Sequence[int]) -> tuple[Seq
     most = [share / together for share in shares]
     last_levels = [len(comparator.levels) - 1 for comparator in scorer.comparators]
     heights = [0.0 if level == MISSING else 1 - level / last for level, last in zip(levels, last_levels, strict=True)]
-    return [share * height for share, height in zip(most, heights, strict=True)], most
+    return [share * height for share, height in zip(most, heights, strict=True)], most, [None] * len(levels)
 
 
 def _met(blocker: Blocker, pair: tuple[Values, Values]) -> tuple[Met, ...]:

@@ -50,6 +50,8 @@ class Comparison:
         m: the probability of each level among matches; empty: not trained.
         u: the probability of each level among all other pairs.
         weight: of the field in the weighted mean, without trained weights.
+        given: other comparisons (`evidence.comparison_names`) whose equal values predict that of this field.
+        given_u: for each of these, the probability of equal values among other pairs, given that its values are equal.
     """
 
     field: str
@@ -59,6 +61,8 @@ class Comparison:
     m: tuple[float, ...] = ()
     u: tuple[float, ...] = ()
     weight: float = 1.0
+    given: tuple[str, ...] = ()
+    given_u: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,9 @@
     total               log2(prior / (1 - prior)) + the sum of the weights
     probability         1 / (1 + 2 ** -total)
 
-A missing value weighs 0.  Without trained weights, the score is the weighted mean of the rank of each level between
-`else` and `equal`, which is not a probability, but has the same thresholds.
+A missing value weighs 0.  If an equal value of another field predicts the value (`given`), its level has a conditional
+weight, whatever the frequency of the value.  Without trained weights, the score is the weighted mean of the rank of
+each level between `else` and `equal`, which is not a probability, but has the same thresholds.
 
 Reference: Fellegi and Sunter, A theory for record linkage, 1969; Winkler, Frequency-based matching in the
 Fellegi-Sunter model, 2000; Linacre et al., Splink, 2022.
@@ -19,13 +20,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stream_lsh.arrays import F64, I64, U8
+from stream_lsh.arrays import F64, I64, U8, Bools
 from stream_lsh.records.compare.catalog import WEIGHTED, comparator
 from stream_lsh.records.compare.comparator import EQUAL, MISSING, Comparator
 from stream_lsh.records.compare.exact import Exact
 from stream_lsh.records.compare.levels import level_of, levels_of
 from stream_lsh.records.compare.tfidf import tokens_of
 from stream_lsh.records.frequencies import Frequencies, TokenFrequencies
+from stream_lsh.records.given import Given, given_bits
 from stream_lsh.records.model import SEVERAL, Column, Values
 from stream_lsh.records.profile import Comparison, Profile
 
@@ -127,6 +129,7 @@ class Scorer:
         prior = 0.5 if profile.prior is None else profile.prior
         self.prior_bits = log2(prior / (1 - prior))
         self._shares = [comparison.weight for comparison in profile.comparisons]
+        self._given: Given = given_bits(profile) if profile.learned else ()
 
     def relearned(self, profile: Profile) -> "Scorer":
         """A scorer with the weights of this profile, and with the frequencies of this one, which both then update.
@@ -150,16 +153,20 @@ class Scorer:
         """The index of each comparison's field among a record's values."""
         return [compared.place for compared in self._compared]
 
-    def level_bits(self, levels: Sequence[int]) -> tuple[float, ...]:
-        """The trained weight of the level of each comparison, regardless of the value; 0 for MISSING.
+    def level_bits(self, levels: Sequence[int]) -> list[tuple[Sequence[float], int | None]]:
+        """The trained weights of all levels of each comparison, regardless of the value.
 
         Args:
-            levels: one for each comparison.
+            levels: the level of each comparison.
+
+        Returns:
+            the weights, and the index of the comparison whose equal value predicts this one; None if there is none.
         """
-        return tuple(
-            0.0 if level == MISSING else compared.bits[level]
-            for compared, level in zip(self._compared, levels, strict=True)
-        )
+        found: list[tuple[Sequence[float], int | None]] = [(compared.bits, None) for compared in self._compared]
+        for at, predictors in self._given:
+            equal = ((bits, other) for other, bits in predictors if levels[other] == EQUAL)
+            found[at] = next(equal, found[at])
+        return found
 
     def seen(self, at: int, value: str) -> tuple[int, int] | None:
         """The count of a value, and of all values; None for a comparison without `term_frequency`.
@@ -200,28 +207,28 @@ class Scorer:
             levels[:, at] = levels_of(one, columns[compared.place], left, right)
         return levels
 
-    def rarity(self, columns: Sequence[Column], left: I64, right: I64, levels: U8, expected: Sequence[float]) -> F64:
+    def rarity(self, columns: Sequence[Column], left: I64, right: I64, equal: Bools, expected: Sequence[float]) -> F64:
         """The bits by which the frequency of equal values changes the evidence of pairs: float64[n].
 
         Args:
             columns: of the records.
             left: rows, int64[n].
             right: rows, int64[n].
-            levels: of the pairs.
+            equal: whether their values are equal and their frequency counts, bool[n, comparisons].
             expected: the share of an equal value of each comparison among other pairs.
         """
         bits = np.zeros(left.size)
         for at, (compared, share) in enumerate(zip(self._compared, expected, strict=True)):
             if compared.frequencies is not None:
                 column = columns[compared.place]
-                equal = np.flatnonzero((levels[:, at] == EQUAL) & (column.codes[left] == column.codes[right]))
-                codes, places = np.unique(column.codes[left[equal]], return_inverse=True)
+                same = np.flatnonzero(equal[:, at] & (column.codes[left] == column.codes[right]))
+                codes, places = np.unique(column.codes[left[same]], return_inverse=True)
                 values = (column.values[code] for code in codes.tolist())
                 rarer = [
                     0.0 if SEVERAL in value else log2(share / compared.frequencies.share(value, share, compared.before))
                     for value in values
                 ]
-                bits[equal] += np.array(rarer)[places] if equal.size else 0
+                bits[same] += np.array(rarer)[places] if same.size else 0
         return bits
 
     def score(self, columns: Sequence[Column], left: I64, right: I64) -> Scores:
@@ -244,6 +251,12 @@ class Scorer:
                 codes, places = np.unique(column.codes[left[equal]], return_inverse=True)
                 bits = np.array([compared.equal_bits(column.values[code]) for code in codes.tolist()])
                 weights[equal, at] = bits[places] if equal.size else 0
+        for at, predictors in self._given:
+            left_over = levels[:, at] != MISSING
+            for other, own_bits in predictors:
+                found = np.flatnonzero(left_over & (levels[:, other] == EQUAL))
+                weights[found, at] = np.array(own_bits)[levels[found, at]]
+                left_over[found] = False
         total = _added(weights) + self.prior_bits
         return Scores(total, np.array([_probability(bits) for bits in total.tolist()]), weights, levels)
 
@@ -268,6 +281,12 @@ class Scorer:
         if not self._learned:
             mean = self._fallback(np.array([levels], np.uint8))
             return Scored(float(mean.total[0]), float(mean.probability[0]), tuple(mean.weights[0]), tuple(levels))
+        for at, predictors in self._given:
+            if (level := levels[at]) != MISSING:
+                for other_at, bits in predictors:
+                    if levels[other_at] == EQUAL:
+                        weights[at] = bits[level]
+                        break
         total = 0.0
         for weight in weights:  # `sum` rounds differently from Python 3.12 on, and a batch must have the same result
             total += weight

@@ -112,6 +112,14 @@ def test_weights_set_by_hand_resolve_the_truth_set_that_they_were_set_on(data_di
     assert figures(found, corpus, profile.match)["clusters"]["f1"] >= 0.96
 
 
+def test_families_and_offices_are_kept_apart_by_an_inferred_profile(data_dir: Path) -> None:
+    corpus = CORPORA["senzing_truthset"][0](data_dir)
+    linker = linked(infer(corpus.records), corpus.records)
+    assert measured_within(groups_of(linker), corpus.truth)["f1"] >= 0.65
+    sure = [pair_of(match.left, match.right) for match in linker.matches() if match.probability >= 0.95]
+    assert sum(pair in corpus.truth for pair in sure) >= 0.85 * len(sure)
+
+
 @pytest.mark.parametrize(("name", "pairs"), [("febrl3", 0.998), ("leipzig_dblp_acm", 0.985)])
 def test_a_profile_that_knows_nothing_but_the_values_does_as_well(name: str, pairs: float, data_dir: Path) -> None:
     corpus = CORPORA[name][0](data_dir)

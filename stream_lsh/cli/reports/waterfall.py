@@ -68,6 +68,7 @@ def _json_step(step: Step) -> dict[str, Any]:
         "adds": step.adds,
         "most": step.most,
         "frequency": None if step.frequency is None else step.frequency._asdict(),
+        "predicted_by": step.predicted_by,
     }
 
 
@@ -124,7 +125,9 @@ def level(step: Step) -> str:
 
 
 def rarity(step: Step) -> str:
-    """The part of the match weight that comes from the frequency of a shared value; "" if none."""
+    """The part of the match weight that comes from the frequency of a shared value, or its predictor; "" if none."""
+    if step.predicted_by:
+        return f"follows from {step.predicted_by}"
     if step.frequency is None or abs(step.frequency.adds) < 0.05:
         return ""
     return f"{'rare' if step.frequency.adds > 0 else 'frequent'} {step.frequency.adds:+.1f}"

@@ -101,6 +101,12 @@ TABLES: Mapping[str, tuple[type, Keys]] = {
             "weight": ProfileKey(NUMBER, "the weight of the field without trained weights"),
             "m": ProfileKey(NUMBERS, "the probability of each level among matches; trained"),
             "u": ProfileKey(NUMBERS, "the probability of each level among other pairs; trained"),
+            "given": ProfileKey(
+                TEXTS, "the comparisons whose equal values predict an equal value of this one; trained"
+            ),
+            "given_u": ProfileKey(
+                NUMBERS, "for each of these, the probability of an equal value among other pairs beside it; trained"
+            ),
         },
     ),
     "lsh": (

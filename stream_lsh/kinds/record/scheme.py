@@ -62,7 +62,11 @@ class RecordScheme(SchemeDefaults):
         """The settings that values, keys and scores depend on: the profile, without the names of columns."""
         profile = self.profile
         fields = ((field.name, field.type, field.order, field.of, field.part) for field in profile.fields)
-        comparisons = (tuple(asdict(comparison).values()) for comparison in profile.comparisons)
+        comparisons = (
+            # Without `given` the settings are those of versions that do not have it.
+            tuple(value for key, value in asdict(comparison).items() if value or not key.startswith("given"))
+            for comparison in profile.comparisons
+        )
         libraries = [block.library for block in self._blocker.lsh]
         return {
             "kind": "record",

@@ -21,6 +21,7 @@ import numpy as np
 
 from stream_lsh.arrays import F64, I64, U8, Bools
 from stream_lsh.records.compare.comparator import MISSING
+from stream_lsh.records.given import given_ratio
 from stream_lsh.records.train.agreement import agreeing
 from stream_lsh.records.train.discount import discounted
 from stream_lsh.records.train.patterns import Patterns
@@ -73,6 +74,8 @@ class Evidence(NamedTuple):
         records: their number.
         beyond: the number of matches that are no candidates.
         shares: of each comparison, the factor of its weights (`discount`); empty: 1.
+        predicted: of each pattern and comparison, the share of equal values among other pairs that an equal value of
+            another field predicts (`dependence`), float64[p, comparisons]; 0 for none; None: none at all.
     """
 
     candidates: Patterns
@@ -84,6 +87,7 @@ class Evidence(NamedTuple):
     records: int
     beyond: float = 0.0
     shares: Sequence[float] = ()
+    predicted: F64 | None = None
 
 
 def others_of(candidates: Patterns, random: Patterns, factor: float, sizes: Sequence[int]) -> list[F64]:
@@ -121,7 +125,7 @@ def learn(evidence: Evidence, start: Sequence[F64]) -> Learned:
     while rounds < ROUNDS and change >= _ENOUGH:
         rounds += 1
         logits = np.log(prior / (1 - prior)) + np.log(2) * evidence.bits
-        posterior = np.clip(_posterior(candidates, m, u, shares, logits), evidence.least, evidence.most)
+        posterior = np.clip(_posterior(evidence, m, u, shares, logits), evidence.least, evidence.most)
         weights = candidates.counts * posterior
         new_m = normed(counts_of(candidates.levels, weights, before))
         new_u = normed(counts_of(candidates.levels, candidates.counts - weights, few))
@@ -150,7 +154,7 @@ def with_labels(evidence: Evidence, learned: Learned, groups: I64, known: Bools)
     counts = evidence.candidates.counts
     logits = np.log(learned.prior / (1 - learned.prior)) + np.log(2) * evidence.bits
     discounted_already = [1.0] * len(learned.m)
-    posterior = _posterior(evidence.candidates, learned.m, learned.u, discounted_already, logits)
+    posterior = _posterior(evidence, learned.m, learned.u, discounted_already, logits)
     expected = np.bincount(groups, counts * np.clip(posterior, evidence.least, evidence.most))
     labelled = np.bincount(groups, counts * known)
     left = np.maximum(1 - labelled / np.maximum(np.maximum(labelled, expected), 1e-9), _LEAST_LEFT)
@@ -182,13 +186,17 @@ def pooled(m: F64, u: F64) -> F64:
     return np.concatenate([np.full(int(size), left / right if right else np.inf) for left, right, size in blocks])
 
 
-def _posterior(patterns: Patterns, m: Sequence[F64], u: Sequence[F64], shares: Sequence[float], logits: F64) -> F64:
+def _posterior(evidence: Evidence, m: Sequence[F64], u: Sequence[F64], shares: Sequence[float], logits: F64) -> F64:
     """The probability of a match of each pattern; `logits` is its evidence beside the levels, float64[p]."""
     logits = logits.copy()
     for at, (left, right, share) in enumerate(zip(m, u, shares, strict=True)):
-        table = np.zeros(MISSING + 1)
-        table[: left.size] = share * np.log(pooled(left, right))
-        logits += table[patterns.levels[:, at]]
+        levels, ratio = evidence.candidates.levels[:, at], pooled(left, right)
+        predicted = np.zeros(len(levels)) if evidence.predicted is None else evidence.predicted[:, at]
+        for given in np.unique(predicted).tolist():
+            table = np.zeros(MISSING + 1)
+            table[: left.size] = share * np.log(given_ratio(ratio, right, given))
+            chosen = predicted == given
+            logits[chosen] += table[levels[chosen]]
     posterior: F64 = 1 / (1 + np.exp(-np.clip(logits, -700, 700)))
     return posterior
 

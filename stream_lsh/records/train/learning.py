@@ -16,6 +16,7 @@ from stream_lsh.records.model import Column
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.score import Scorer
 from stream_lsh.records.train.agreement import EXPECTED_SHARE, IDENTIFYING_SHARE, Agreement, agreement
+from stream_lsh.records.train.dependence import dependence, predicted_of, with_dependence
 from stream_lsh.records.train.discount import TEXTS, shares_of
 from stream_lsh.records.train.doubts import Numbers, doubts_of
 from stream_lsh.records.train.expectation import (
@@ -141,7 +142,11 @@ def trained(
     left, right = _candidates(keys, blocker, sources, profile.link, [labels, different])
     known, refused = (_among((left, right), pairs, len(keys)) for pairs in (labels, different))
     shares = _shares(profile, columns, scorer)
-    candidates = _Candidates(scorer, columns, left, right, scorer.levels(columns, left, right), known, refused, shares)
+    # Rivals show the worth of dependent fields as well, so a competition needs no measure of dependence.
+    given = dependence(profile, scorer, columns, random) if not competing else np.zeros((len(scorer.places),) * 2)
+    candidates = _Candidates(
+        scorer, columns, left, right, scorer.levels(columns, left, right), known, refused, shares, given
+    )
     comparable = comparable_pairs(len(keys), sources, profile.link)
     agreed = agreement(
         patterns_of(candidates.levels), random, comparable, len(keys), _expected_shares(profile, columns, scorer)
@@ -149,8 +154,10 @@ def trained(
     learned = candidates.in_competition(sources) if competing and sources is not None else None
     if learned is None:
         random = patterns_of(scorer.levels(columns, *others)) if competing else random
+        given = dependence(profile, scorer, columns, random) if competing else given
+        candidates = replace(candidates, given=given)
         learned = candidates.in_mixture(random, comparable, agreed)
-    learned_profile = with_learned(profile, learned)
+    learned_profile = with_dependence(with_learned(profile, learned), given)
     probability = scorer.relearned(learned_profile).weighed(columns, left, right, candidates.levels).probability
     if not profile.one_to_one:
         match = threshold_without_chains((left, right), probability, len(keys), learned.expected, profile.match)
@@ -237,6 +244,7 @@ class _Candidates:
         known: whether each pair is labelled as a match.
         refused: whether each pair is labelled as a non-match.
         shares: of each comparison, the factor of its weights.
+        given: as of `dependence`.
     """
 
     scorer: Scorer
@@ -247,6 +255,7 @@ class _Candidates:
     known: Bools
     refused: Bools
     shares: Sequence[float]
+    given: F64
 
     @property
     def _sizes(self) -> list[int]:
@@ -268,7 +277,9 @@ class _Candidates:
         # The labels are the last one.
         few = [np.full(size, 0.5) for size in self._sizes]
         equal = [u[EQUAL] for u in normed(counts_of(random.levels, random.counts, few))]
-        bits = self.scorer.rarity(self.columns, self.left, self.right, self.levels, equal)
+        # The frequency of a predicted value is no evidence.
+        counting = (self.levels == EQUAL) & (predicted_of(self.levels, self.given) == 0)
+        bits = self.scorer.rarity(self.columns, self.left, self.right, counting, equal)
         steps = np.clip(np.round(2 * bits) + _NO_RARITY, 0, 2 * _NO_RARITY - 2).astype(np.uint8)
         labels = self.known + 2 * self.refused.astype(np.uint8)
         found = patterns_of(np.column_stack((self.levels, steps, labels)))
@@ -292,6 +303,7 @@ class _Candidates:
             self.columns[0].codes.size,
             agreed.beyond,
             self.shares,
+            predicted_of(candidates.levels, self.given),
         )
         start = [_start(size) for size in self._sizes]
         learned = learn(evidence, start)
