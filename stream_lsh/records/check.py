@@ -6,8 +6,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.records.block.lsh import lsh_block
 from stream_lsh.records.block.rules import Rule
 from stream_lsh.records.compare.catalog import COMPARATORS, comparator
-from stream_lsh.records.evidence import comparison_names
-from stream_lsh.records.profile import KEEPS, Comparison, Profile
+from stream_lsh.records.profile import KEEPS, Comparison, Profile, comparison_names
 from stream_lsh.records.standardise.characters import fold
 from stream_lsh.spelling import nearest
 

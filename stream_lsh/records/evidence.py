@@ -8,7 +8,7 @@ Numbers are in bits, with three digits; blocks are indices of `Blocker.names`.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from stream_lsh.records.profile import Profile
+from stream_lsh.records.profile import Profile, comparison_names
 
 if TYPE_CHECKING:
     from stream_lsh.records.score import Scored
@@ -86,21 +86,3 @@ class Named(NamedTuple):
         total, weights, blocks = evidence_of(text)
         bits_by_name = {name: bits for name, bits in zip(self.comparisons, weights, strict=True) if bits is not None}
         return total, bits_by_name, tuple(self.blocks[block] for block in blocks)
-
-
-def comparison_names(profile: Profile) -> list[str]:
-    """The name of each comparison: its field, followed by its comparator if the field has several comparisons.
-
-    Example:
-        >>> from stream_lsh.records.profile import Comparison, Field
-        >>> name, born = Field(name="name"), Field(name="born", type="date")
-        >>> compared = [("name", "exact"), ("name", "phonetic"), ("born", "date")]
-        >>> comparisons = tuple(Comparison(field=field, comparator=comparator) for field, comparator in compared)
-        >>> comparison_names(Profile(name="people", fields=(name, born), comparisons=comparisons))
-        ['name exact', 'name phonetic', 'born']
-    """
-    fields = [comparison.field for comparison in profile.comparisons]
-    return [
-        comparison.field if fields.count(comparison.field) == 1 else f"{comparison.field} {comparison.comparator}"
-        for comparison in profile.comparisons
-    ]

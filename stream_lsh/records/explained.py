@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from stream_lsh.records.block.blocker import Blocker, blocker_of
 from stream_lsh.records.compare.comparator import EQUAL, MISSING
-from stream_lsh.records.evidence import comparison_names
 from stream_lsh.records.model import SEVERAL, Values
-from stream_lsh.records.profile import Profile
+from stream_lsh.records.profile import Profile, comparison_names
 from stream_lsh.records.score import Scored, Scorer
 
 RawValues = Mapping[str, object]

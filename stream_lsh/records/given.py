@@ -11,8 +11,7 @@ import numpy as np
 
 from stream_lsh.arrays import F64
 from stream_lsh.records.compare.comparator import EQUAL
-from stream_lsh.records.evidence import comparison_names
-from stream_lsh.records.profile import Profile
+from stream_lsh.records.profile import Profile, comparison_names
 
 _LEAST = 1e-9
 

@@ -50,7 +50,7 @@ class Comparison:
         m: the probability of each level among matches; empty: not trained.
         u: the probability of each level among all other pairs.
         weight: of the field in the weighted mean, without trained weights.
-        given: other comparisons (`evidence.comparison_names`) whose equal values predict that of this field.
+        given: other comparisons (by `comparison_names`) whose equal values predict that of this field.
         given_u: for each of these, the probability of equal values among other pairs, given that its values are equal.
     """
 
@@ -134,6 +134,23 @@ class Profile:
     def names(self) -> tuple[str, ...]:
         """The names of the fields, in order."""
         return tuple(field.name for field in self.fields)
+
+
+def comparison_names(profile: Profile) -> list[str]:
+    """The name of each comparison: its field, followed by its comparator if the field has several comparisons.
+
+    Example:
+        >>> name, born = Field(name="name"), Field(name="born", type="date")
+        >>> compared = [("name", "exact"), ("name", "phonetic"), ("born", "date")]
+        >>> comparisons = tuple(Comparison(field=field, comparator=comparator) for field, comparator in compared)
+        >>> comparison_names(Profile(name="people", fields=(name, born), comparisons=comparisons))
+        ['name exact', 'name phonetic', 'born']
+    """
+    fields = [comparison.field for comparison in profile.comparisons]
+    return [
+        comparison.field if fields.count(comparison.field) == 1 else f"{comparison.field} {comparison.comparator}"
+        for comparison in profile.comparisons
+    ]
 
 
 def folded(column: str) -> str:

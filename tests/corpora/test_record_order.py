@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from stream_lsh.kinds.record.in_memory import RecordLinker, learned_from
-from stream_lsh.records.evidence import comparison_names
 from stream_lsh.records.model import Record
-from stream_lsh.records.profile import Profile
+from stream_lsh.records.profile import Profile, comparison_names
 from tests.evaluation.linking import groups_of, measured_within, profile_for
 from tests.evaluation.record_corpora import CORPORA, Corpus, Pair
 

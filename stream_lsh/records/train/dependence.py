@@ -25,9 +25,8 @@ import numpy as np
 from stream_lsh.arrays import F64, I64, U8, Bools
 from stream_lsh.hashing import fmix64
 from stream_lsh.records.compare.comparator import EQUAL, MISSING
-from stream_lsh.records.evidence import comparison_names
 from stream_lsh.records.model import Column
-from stream_lsh.records.profile import Profile
+from stream_lsh.records.profile import Profile, comparison_names
 from stream_lsh.records.score import Scorer
 from stream_lsh.records.train.discount import TEXTS
 from stream_lsh.records.train.patterns import Patterns
