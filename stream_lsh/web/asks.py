@@ -94,7 +94,7 @@ class Answer:
 
 def unanswered(detail: str) -> Answer:
     """The answer if no worker answered."""
-    title = "No worker answers"
+    title = "No worker is responding"
     return Answer(
         503, {"type": f"urn:stream-lsh:problem:{NO_CONNECTION}", "title": title, "status": 503, "detail": detail}
     )

@@ -79,7 +79,7 @@ class PageServer:
             response = _plain(413, f"got a larger request, expected at most {_MOST_BODY} bytes")
         except Exception:
             _log.exception("a page failed: %s %s", request.method, request.rel_url.raw_path)
-            response = _plain(500, "This page failed; see the log of the process for the reason.")
+            response = _plain(500, "This page failed. The log of the process has the reason.")
         response.headers.setdefault("Cache-Control", NOT_STORED)
         response.headers.update(HEADERS)
         return response
@@ -145,7 +145,7 @@ class PageServer:
     async def _decide(self, request: Any, found: Found, form: Mapping[str, str]) -> web.Response:
         """Send the decisions of a form, and continue with the next pair or the list."""
         if not self._sessions.accepts_form(request.cookies.get(COOKIE, ""), form.get("token", "")):
-            return _plain(403, "This form is out of date: open the page again. The decision was not stored.")
+            return _plain(403, "This form has expired. Open the page again. The decision was not stored.")
         if found.name == "reviews":
             done: Page | str = await self._reader.decide_several(found, form)
         else:

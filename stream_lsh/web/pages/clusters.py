@@ -8,7 +8,12 @@ from stream_lsh.web.links import link
 from stream_lsh.web.pages.page import Page, PipelineName
 from stream_lsh.web.texts import counted
 
-SORTS = {"newest": "newest first", "growing": "growing first", "size": "largest first", "oldest": "oldest first"}
+SORTS = {
+    "newest": "newest first",
+    "growing": "fastest growing first",
+    "size": "largest first",
+    "oldest": "oldest first",
+}
 _NUMBERS = {"least_size": 1, "least_sources": 0}
 """The filters that are numbers, with the value that has no effect."""
 _PAGE = 50

@@ -10,21 +10,21 @@ from stream_lsh.web.pages.page import Page, PipelineName
 from stream_lsh.web.texts import counted, hex_dump
 
 REASONS: Mapping[str, str] = {
-    "key": "The key cannot be used, or differs from the id in the value.",
+    "key": "The key is invalid, or differs from the id in the value.",
     "id": "The id is missing, empty or too long.",
     "utf8": "The value is not UTF-8.",
     "json": "The value is not a JSON object.",
     "text": "The text is missing or not a string.",
-    "time": "The time cannot be read, is missing, or is too far ahead of the clock.",
+    "time": "The time is missing, invalid, or too far ahead of the clock.",
     "size": "The document is too large.",
     "title": "The title is not a string.",
-    "source": "The source cannot be used as a name.",
+    "source": "The source is not a valid name.",
     "url": "The URL is not a string.",
     "field": "A column of the profile contains a value that cannot be compared.",
-    "items": "The items are missing or cannot be used.",
-    "vector": "The vector is missing or cannot be used.",
+    "items": "The items are missing or invalid.",
+    "vector": "The vector is missing or invalid.",
     "decision": "The decision is not same, different or null.",
-    "bug": "An unexpected exception; the log of the worker has the traceback.",
+    "bug": "The worker raised an unexpected exception. Its log has the traceback.",
 }
 """The meaning of each reason, as in docs/operations/dead-letters.md."""
 _PAGE = 20

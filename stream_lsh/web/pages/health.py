@@ -61,7 +61,7 @@ def _pipeline(
         ]
         rows.append((partition, [*cells, *[None] * (len(STEPS) - len(cells))]))
     waiting = sum(cell.lag or 0 for cell in known.values())
-    return {"name": name, "rows": rows, "summary": f"{counted(waiting, 'message waits', 'messages wait')}"}
+    return {"name": name, "rows": rows, "summary": f"{counted(waiting, 'message')} waiting"}
 
 
 def _owned(worker: Mapping[str, Any], name: str) -> Iterator[tuple[tuple[str, int], Cell]]:

@@ -38,7 +38,7 @@ def _event(event: Mapping[str, Any], member: str) -> Event:
     texts = {
         "created": f"created: {size}",
         "joined": f"{counted(changes, member) if changes > 1 else f'a {member}'} joined: {size}",
-        "merged": f"merged: {size}, also those of",
+        "merged": f"merged: {size}, including those of",
         "split": f"split off: {size}, from" if shown else f"other {member}s were split off: {size} remain",
         "left": f"{member}s left: {size} remain",
         "changed": f"a {member} changed: {size}",

@@ -10,9 +10,9 @@ from stream_lsh.web.texts import counted, numbers
 ASK = Ask()
 _STATES = {
     "ready": "ready",
-    "joining": "is joining its group",
-    "recovering": "is recovering its state",
-    "stopping": "is stopping",
+    "joining": "joining the group",
+    "recovering": "recovering its state",
+    "stopping": "stopping",
 }
 
 
@@ -70,7 +70,7 @@ def workers_of(urls: Sequence[str], answers: Sequence[Answer]) -> list[Worker]:
 
 def _worker(url: str, answer: Answer) -> Worker:
     if not answer.ok:
-        return Worker(url, "does not answer", False, str(answer.value.get("detail", "")), {})
+        return Worker(url, "not responding", False, str(answer.value.get("detail", "")), {})
     state = answer.value["state"]
     return Worker(url, _STATES.get(state, state), state == "ready", "", answer.value)
 
@@ -87,17 +87,17 @@ def problems_of(workers: Sequence[Worker], pipelines: Sequence[Pipeline]) -> Ite
     """The problems, in a sentence each."""
     silent = [worker for worker in workers if not worker.value]
     if len(silent) == len(workers):
-        yield "No worker answers"
+        yield "No worker is responding"
         return
     if silent:
-        yield f"{len(silent)} of {counted(len(workers), 'worker')} {_do(silent)} not answer"
+        yield f"{len(silent)} of {counted(len(workers), 'worker')} {_be(silent)} not responding"
     yield from (
-        f"Worker {worker.value['worker']} {worker.state}" for worker in workers if worker.value and not worker.good
+        f"Worker {worker.value['worker']} is {worker.state}" for worker in workers if worker.value and not worker.good
     )
     for pipeline in pipelines:
         for table, missing in pipeline.missing:
-            yield f"{pipeline.name}: no worker answers for {table} {missing}"
+            yield f"{pipeline.name}: {table} {missing} unavailable"
 
 
-def _do(several: Sequence[object]) -> str:
-    return "does" if len(several) == 1 else "do"
+def _be(several: Sequence[object]) -> str:
+    return "is" if len(several) == 1 else "are"

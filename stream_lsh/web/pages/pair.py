@@ -10,7 +10,7 @@ from stream_lsh.web.texts import LONG, one_line, whole_text
 
 _REASONS = {
     "match": "They match.",
-    "chain": "They do not match each other: other members connect them.",
+    "chain": "They do not match each other, but other members connect them.",
     "past": "Documents that have expired connected them.",
     "absent": "The text of one of them is no longer stored.",
     "deleted": "One of them was deleted.",
@@ -18,12 +18,12 @@ _REASONS = {
     "expired": "One of them has expired, or had expired when the other one arrived.",
     "guard": "Matches connect them, but not as closely as the guards require.",
     "unsettled": "Messages that may connect them are still being processed.",
-    "apart": "Their times are further apart than the retention.",
+    "apart": "Their times differ by more than the retention.",
     "sizes": "Their sizes differ by more than the measure allows.",
-    "below": "They are less similar than the threshold.",
-    "estimate": "By their signatures they are too different, so their texts were not compared.",
-    "no-band": "They have no band in common, so they were not compared.",
-    "capped": "They have bands in common, but a cap of the pipeline left the pair out.",
+    "below": "Their similarity is below the threshold.",
+    "estimate": "Their signatures differ too much, so their texts were not compared.",
+    "no-band": "They share no band, so they were not compared.",
+    "capped": "They share bands, but a cap of the pipeline omitted the pair.",
 }
 """A sentence for each reason of the query API."""
 

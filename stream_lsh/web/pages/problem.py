@@ -5,18 +5,18 @@ from stream_lsh.web.pages.page import Page
 
 _HEADINGS = {
     "unknown-id": "This id does not exist",
-    "unknown-pipeline": "There is no such pipeline",
-    "unknown-path": "There is no such page",
+    "unknown-pipeline": "Unknown pipeline",
+    "unknown-path": "Unknown page",
     "wrong-kind": "This pipeline has no such page",
     "closed": "This {group} is closed",
-    "malformed": "The request cannot be read",
+    "malformed": "Invalid request",
     "too-large": "The value is too large",
     "unusable": "The value cannot be compared",
     "busy": "The workers are busy",
     "not-now": "Not available right now",
-    "too-late": "The answer took too long",
-    "unauthorised": "The workers do not accept the token of these pages",
-    NO_CONNECTION: "No worker answers",
+    "too-late": "The query timed out",
+    "unauthorised": "The workers reject the token of these pages",
+    NO_CONNECTION: "No worker is responding",
 }
 _AGAIN = frozenset({"busy", "not-now", "too-late", NO_CONNECTION})
 """The problems after which the same request may succeed."""

@@ -65,7 +65,7 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer, *deta
         "Review",
         {
             "total": found["total"],
-            "summary": f"{counted(found['total'], 'pair')} {'waits' if found['total'] == 1 else 'wait'} for review",
+            "summary": f"{counted(found['total'], 'pair')} to review",
             "lag": found["lag"],
             "pair": pair,
             "bits": pair is not None and pair["measure"] != "weighted",
@@ -140,12 +140,12 @@ def _is_in_effect(query: Mapping[str, str], verdict: str, answer: Answer) -> boo
 
 def _consequence(left: str | None = None, right: str | None = None) -> str:
     if left and left == right:
-        return f"Both are in the entity {one_line(left)} already."
+        return f"Both are already in the entity {one_line(left)}."
     if left and right:
-        return f"If they are the same, the entities {one_line(left)} and {one_line(right)} can become one."
+        return f"“Same” can merge the entities {one_line(left)} and {one_line(right)}."
     if left or right:
-        return f"If they are the same, the entity {one_line(left or right)} can gain a record."
-    return "If they are the same, they can become a new entity."
+        return f"“Same” can add a record to the entity {one_line(left or right)}."
+    return "“Same” can create an entity."
 
 
 def _rows(pair: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> list[Row]:

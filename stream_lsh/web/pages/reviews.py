@@ -68,7 +68,7 @@ def page(
         "reviews",
         "Review several pairs",
         {
-            "summary": f"{counted(found['total'], 'pair')} {'waits' if found['total'] == 1 else 'wait'} for review",
+            "summary": f"{counted(found['total'], 'pair')} to review",
             "total": found["total"],
             "lag": found["lag"],
             "rows": [(pair, _value(pair), _sides(pair, fields)) for pair in pairs],

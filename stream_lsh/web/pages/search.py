@@ -132,9 +132,9 @@ def _summary(found: Mapping[str, Any], noun: str) -> str:
 def _notes(found: Mapping[str, Any]) -> Iterator[str]:
     if not found["complete"]:
         parts = ", ".join(f"{table} {numbers(partitions)}" for table, partitions in found["missing"].items())
-        yield f"The list is incomplete: no worker has answered for {parts}."
+        yield f"The list is incomplete: {parts} unavailable."
     if found["capped"]:
-        yield "A cap of the pipeline has omitted candidates; the cluster of a match contains the other copies."
+        yield "A cap of the pipeline omitted candidates. The cluster of a match contains the other copies."
     if found["lag"]:
         yield f"{counted(found['lag'], 'message is', 'messages are')} not included yet."
 

@@ -38,8 +38,8 @@
     if (lostAt === null) {
       lostAt = new Date();
       standing.className = "dot bad";
-      standing.textContent = `not connected since ${time.format(lostAt)}, trying again`;
-      announce("Not connected");
+      standing.textContent = `disconnected since ${time.format(lostAt)}, reconnecting`;
+      announce("Disconnected");
     }
   };
 
@@ -56,7 +56,7 @@
     document.title = next.title;
     const head = next.getElementById("standing");
     if (head !== null) morph(standing, head);
-    if (lostAt !== null) announce("Connected again");
+    if (lostAt !== null) announce("Reconnected");
     lostAt = null;
   };
 

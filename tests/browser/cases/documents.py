@@ -201,9 +201,9 @@ CASES = [
         ),
         (
             *("Two ships burn in the port", "12 documents · 4 outlets", "3 messages are not included yet"),
-            *("3 documents joined: 12 documents", "merged: 9 documents, also those of herald-9, blog-2"),
-            *("split off: 2 documents, from wire-0", "Changes before"),
-            *("Similarity of each pair", "0.57", "Kept apart", "post-77", "the range for review keeps them apart"),
+            *("3 documents joined: 12 documents", "merged: 9 documents, including those of herald-9, blog-2"),
+            *("split off: 2 documents, from wire-0", "The history begins"),
+            *("Pairwise similarity", "0.57", "Kept apart", "post-77", "a pending review keeps these pairs out"),
         ),
     ),
     Case(
@@ -216,7 +216,7 @@ CASES = [
         "cluster-of-forty",
         "/p/news/cluster?id=wire-1",
         _one_cluster(_members([f"a-long-name-of-an-outlet/{number}" for number in range(40)]), links=_links(40)),
-        ("40 documents", "Similarity of each pair"),
+        ("40 documents", "Pairwise similarity"),
     ),
     Case(
         "cluster-hostile",
@@ -237,7 +237,7 @@ CASES = [
         410,
     ),
     Case("cluster-unknown", "/p/news/cluster?id=..", lambda: FixedSource({}), ("This id does not exist",), 404),
-    Case("cluster-no-id", "/p/news/cluster", lambda: FixedSource({}), ("The request cannot be read",), 400),
+    Case("cluster-no-id", "/p/news/cluster", lambda: FixedSource({}), ("Invalid request",), 400),
     Case(
         "document",
         "/p/news/document?id=herald-7",
@@ -263,13 +263,13 @@ CASES = [
         "pair-chain",
         "/p/news/pair?left=herald-7&right=wire-1",
         _explained(reason="chain", pair=None, path=[_step("herald-7", "<b>"), _step("<b>", "wire-1")]),
-        ("other members connect them", "The matches that connect them", "<b>"),
+        ("other members connect them", "Connecting matches", "<b>"),
     ),
     Case(
         "pair-deleted",
         "/p/news/pair?left=herald-7&right=wire-1",
         _explained(together=False, reason="deleted", comparison=None, path=None, pair=None, texts=(None, HOSTILE_TEXT)),
-        ("They are not in one cluster", "One of them was deleted", "no longer stored"),
+        ("They are not in the same cluster", "One of them was deleted", "no longer stored"),
     ),
     Case(
         "pair-records",
@@ -283,18 +283,16 @@ CASES = [
         _document([], live=False),
         ("No other document matches", "deleted"),
     ),
-    Case("overview", "/", lambda: FixedSource({}), ("All well: 1 worker, 2 pipelines",)),
-    Case("overview-troubled", "/", _one_recovers, ("1 of 3 workers does not answer", "documents 2-3")),
-    Case("overview-silent", "/", silent, ("No worker answers", "no answer since")),
+    Case("overview", "/", lambda: FixedSource({}), ("Healthy: 1 worker, 2 pipelines",)),
+    Case("overview-troubled", "/", _one_recovers, ("1 of 3 workers is not responding", "documents 2-3")),
+    Case("overview-silent", "/", silent, ("No worker is responding", "no answer since")),
     Case(
         "health",
         "/health",
         lambda: FixedSource({}),
-        ("every partition has an owner", "4f1c2d3e5a6b7c8d 12 messages wait", "24", "another worker"),
+        ("every partition has an owner", "4f1c2d3e5a6b7c8d 12 messages waiting", "24", "another worker"),
     ),
-    Case(
-        "health-troubled", "/health", _one_recovers, ("1 of 3 workers does not answer", "no worker answers", "unknown")
-    ),
-    Case("health-silent", "/health", silent, ("No worker answers", "no answer since")),
-    Case("no-such-page", "/nowhere", lambda: FixedSource({}), ("There is no such page",), 404),
+    Case("health-troubled", "/health", _one_recovers, ("1 of 3 workers is not responding", "unavailable", "unknown")),
+    Case("health-silent", "/health", silent, ("No worker is responding", "no answer since")),
+    Case("no-such-page", "/nowhere", lambda: FixedSource({}), ("Unknown page",), 404),
 ]

@@ -102,5 +102,5 @@ CASES = [
         ("This entity is closed", "Its documents are now in crm-9"),
         410,
     ),
-    Case("entity-no-id", "/p/people/entity", lambda: FixedSource({}), ("The request cannot be read",), 400),
+    Case("entity-no-id", "/p/people/entity", lambda: FixedSource({}), ("Invalid request",), 400),
 ]

@@ -50,7 +50,7 @@ CASES = [
             "Next page",
         ),
     ),
-    Case("mirrors-none", "/p/news/mirrors", _mirrors(), ("No two sites share enough",)),
+    Case("mirrors-none", "/p/news/mirrors", _mirrors(), ("No pair of sites reaches",)),
     Case(
         "mirrors-of-a-site",
         "/p/news/mirrors?site=+lone.example&start=x",

@@ -85,13 +85,13 @@ CASES: list[Case] = [
         "/p/people/review",
         _one,
         (
-            "340 pairs wait for review",
+            "340 pairs to review",
             "Robert",
             "Garsky",
             "−2.25",
             "+13.05",
             "Probability 0.957, +4.48 bits, found by birth",
-            "the entities c-3 and c-40 can become one",
+            "can merge the entities c-3 and c-40",
         ),
     ),
     Case(
@@ -106,7 +106,12 @@ CASES: list[Case] = [
         lambda: source("after=last&"),
         ("different, in effect", "This is the end of the list"),
     ),
-    Case("review-none", "/p/people/review", lambda: source(total=0), ("0 pairs wait", "No pair waits for review")),
+    Case(
+        "review-none",
+        "/p/people/review",
+        lambda: source(total=0),
+        ("0 pairs to review", "There are no pairs to review"),
+    ),
     Case(
         "review-hostile",
         "/p/people/review?after=%3Cscript%3E&last=same&last_left=%3Cscript%3Ewindow.owned%3D1&last_right=b&by=%22%3E",
@@ -143,7 +148,7 @@ CASES += [
         "/p/people/reviews?sort=newest&by=ben&all=1",
         _several,
         (
-            "340 pairs wait",
+            "340 pairs to review",
             "c-1 and c-2",
             "Robert",
             "Garsky",
@@ -152,6 +157,6 @@ CASES += [
             "Marked values differ",
         ),
     ),
-    Case("reviews-none", "/p/people/reviews", lambda: several(total=0), ("No pair waits for review",)),
+    Case("reviews-none", "/p/people/reviews", lambda: several(total=0), ("There are no pairs to review",)),
     Case("reviews-hostile", "/p/people/reviews", _several_hostile, ("<script>window.owned=1</script>", "{{7*7}}")),
 ]

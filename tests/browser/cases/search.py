@@ -42,9 +42,11 @@ _ARTICLE = "Two ships burn in the port of the quiet old town, and the night is a
 
 
 CASES = [
-    Case("search-empty", "/p/news/search", lambda: FixedSource({}), ("A text. It is compared", "Find")),
-    Case("search-no-pipeline", "/p/nowhere/search", lambda: FixedSource({}), ("There is no such pipeline",), 404),
-    Case("search-silent", "/p/news/search", silent, ("No worker answers", "tries again every 2 seconds"), 503),
+    Case(
+        "search-empty", "/p/news/search", lambda: FixedSource({}), ("A text. The stored documents are compared", "Find")
+    ),
+    Case("search-no-pipeline", "/p/nowhere/search", lambda: FixedSource({}), ("Unknown pipeline",), 404),
+    Case("search-silent", "/p/news/search", silent, ("No worker is responding", "retries every 2 seconds"), 503),
     Case(
         "search-found",
         "/p/news/search",
@@ -63,7 +65,7 @@ CASES = [
         "search-record",
         "/p/people/search",
         _answered("people", _matches(_PERSON)),
-        ("1 match; 12 records were compared", "0.957", "+4.48 bits", "to review", "<b>city</b>"),
+        ("1 match; 12 records were compared", "0.957", "+4.48 bits", "for review", "<b>city</b>"),
         value='{"given_name": "Bob", "surname": "Garsky"}',
     ),
     Case("search-misread", "/p/people/search", lambda: FixedSource({}), ("A record, as JSON: Expecting",), value="Bob"),

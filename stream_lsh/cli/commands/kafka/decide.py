@@ -17,8 +17,8 @@ examples:
   stream-lsh decide crm-17 crm-40 different --by ben --url http://127.0.0.1:6067 --pipeline customers
   stream-lsh decide crm-17 crm-40 undo --url http://127.0.0.1:6067 --pipeline customers
 
-same: the two are one entity.  different: they are never in one entity, even if other records connect them.
-undo: withdraw the latest decision, so the scores decide again.
+same: the records belong to one entity.  different: they never share an entity, even if other records connect them.
+undo: withdraw the latest decision; the score of the pair applies again.
 The worker needs the key `ask` in [worker].  The command waits up to two seconds until the decision is in effect.
 Exit code 1: no worker can answer now; 2: a wrong option, URL, token or pipeline.
 """

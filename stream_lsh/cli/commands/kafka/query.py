@@ -72,7 +72,7 @@ def make_parser() -> Parser:
     add("--id", metavar="ID", help="instead of a file: the document with this id, its cluster and its matches")
     add("--value", choices=VALUES, default=VALUES[0], help="the kind of data in the file (default %(default)s)")
     add("--limit", type=int, default=20, metavar="N", help="the maximum number of matches (default %(default)s)")
-    add("--threshold", type=float, metavar="S", help="the least similarity; not below the threshold of the pipeline")
+    add("--threshold", type=float, metavar="S", help="minimum similarity; at least the threshold of the pipeline")
     add("--json", action="store_true", help="print the answer of the worker as one JSON object")
     return parser
 

@@ -35,5 +35,5 @@ def make_parser() -> Parser:
     parser = Parser("serve", "Answer queries from the changelogs of an application.", _EPILOG, first=("config", "log"))
     add = parser.add_argument
     add("--config", required=True, metavar="FILE", help="the configuration of the workers, a TOML file")
-    add("--log", choices=_LEVELS, default="info", help="the lowest level to log (default info)")
+    add("--log", choices=_LEVELS, default="info", help="minimum log level (default info)")
     return parser

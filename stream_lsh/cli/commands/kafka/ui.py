@@ -20,7 +20,7 @@ examples:
 
 With --config, the pages use the address and the token of the query API in [worker]: `ask` (or `ask_advertised`) and
 `ask_token`.
-With several workers, repeat --url: any of them answers for all, and the others take over if it fails.
+With several workers, repeat --url: each one answers for the whole application, and another one takes over if it fails.
 If other machines can reach the pages, readers sign in with the token.  Use a proxy for TLS.
 """
 _LISTEN = "127.0.0.1:6070"
