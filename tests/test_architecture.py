@@ -72,6 +72,8 @@ ALSO = {
     "stream_lsh.text.shinglers.code": {"pygments"},
     # Python parses Python; what it warns of are the texts that are compared.
     "stream_lsh.text.functions": {"ast", "warnings"},
+    # The listed members of a cluster, which grow as JSON.
+    "stream_lsh.ledger.clusters.listed": {"json"},
     # Bytes as a text, and back.
     "stream_lsh.kinds.vector.content": {"binascii"},
     # String comparators, with the extra `records`.

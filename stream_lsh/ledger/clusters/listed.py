@@ -4,13 +4,11 @@ The ids of a large cluster lie far apart in memory, so copying and encoding a hu
 else that a frame does for the cluster.  A newcomer adds its own id and drops the last one.
 """
 
+import json
 from collections.abc import Sequence
 from typing import overload
 
-import msgspec
-
-_encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(tuple[str, ...]).decode
+_quoted = json.encoder.encode_basestring
 _BETWEEN = b'","'
 """Two ids follow each other here.  As JSON escapes quotes, only an id that ends with a comma can contain it too."""
 
@@ -51,12 +49,12 @@ class Listed(Sequence[str]):
         Raises:
             ValueError: as `of`.
         """
-        json, count = self.json, self._count + len(ids)
-        end = len(json) - 1
+        before, count = self.json, self._count + len(ids)
+        end = len(before) - 1
         while count > most:
-            end = json.rfind(_BETWEEN, 0, end) + 1
+            end = before.rfind(_BETWEEN, 0, end) + 1
             count -= 1
-        return Listed(b"%b,%b]" % (_array(ids)[:-1], json[1:end]), count)
+        return Listed(b"%b,%b]" % (_array(ids)[:-1], before[1:end]), count)
 
     def __len__(self) -> int:
         return self._count
@@ -66,19 +64,22 @@ class Listed(Sequence[str]):
     @overload
     def __getitem__(self, at: slice) -> tuple[str, ...]: ...
     def __getitem__(self, at: int | slice) -> str | tuple[str, ...]:
-        return _decode(self.json)[at]
+        return self._ids()[at]
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Listed):
             return self.json == other.json
-        return isinstance(other, Sequence) and _decode(self.json) == tuple(other)
+        return isinstance(other, Sequence) and self._ids() == tuple(other)
 
     def __repr__(self) -> str:
-        return repr(_decode(self.json))
+        return repr(self._ids())
+
+    def _ids(self) -> tuple[str, ...]:
+        return tuple(json.loads(self.json))
 
 
 def _array(ids: Sequence[str]) -> bytes:
     for id in ids:
         if id.endswith(","):
             raise ValueError(f"got {id!a:.60}, expected an id that does not end with a comma")
-    return _encode(ids)
+    return f"[{','.join(map(_quoted, ids))}]".encode()
