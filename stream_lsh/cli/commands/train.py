@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
-from stream_lsh.cli.options.common import add_output
+from stream_lsh.cli.options.common import RECORD_INPUTS, add_output
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, report_lines
 from stream_lsh.cli.process import hold, release
@@ -20,14 +20,9 @@ if TYPE_CHECKING:
     from stream_lsh.records.profile import Profile
     from stream_lsh.records.train.learning import Training
 
-_EPILOG = """\
-inputs:
-  CSV, TSV     a header, then a record per row
-  JSON lines   an object per line; the fields of nested objects become columns
-  Parquet      also as Arrow; with the extra `parquet`
-  Files other than Parquet and Arrow may be compressed with gzip or zstd; - is standard input (JSON lines, or the
-  format of --format).  A pattern in quotes, such as 'data/*.csv', stands for the files that match it.  A folder of
-  tables stands for its files.
+_EPILOG = (
+    RECORD_INPUTS
+    + """\
   With several files or folders, each is a source, unless a column names the source.
 
 No labels are needed: m, u and the prior come from expectation-maximisation over all pairs, or from the competition of
@@ -37,6 +32,7 @@ examples:
   stream-lsh train customers.csv --profile people --output customers.toml
   stream-lsh train ACM.csv DBLP2.csv --encoding latin-1 --profile bibliography --labels same.csv > mine.toml
 """
+)
 
 
 def run(arguments: Sequence[str]) -> int:

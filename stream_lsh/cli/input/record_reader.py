@@ -107,6 +107,20 @@ class RecordReader:
             self.progress.update(part.position, self.records)
             yield part.records
 
+    def by_id(self) -> dict[str, Record]:
+        """The last record of each id, without deleted ones."""
+        records = dict[str, Record]()
+        try:
+            for batch in self:
+                for record in batch:
+                    if deleted(record):
+                        records.pop(record.id, None)
+                    else:
+                        records[record.id] = record
+        finally:
+            self.progress.clear()
+        return records
+
     def _report_repeats(self, part: RecordPart[Record]) -> None:
         for record, line in zip(part.records, part.lines, strict=True):
             if record.id not in self._ids:

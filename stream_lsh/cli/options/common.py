@@ -31,6 +31,16 @@ SHINGLES = "mixed:3"
 """`DEFAULT` of `text.catalog`, likewise."""
 TIME_UNITS = ("auto", "s", "ms", "us", "ns")
 """Those of `wire.message`, likewise."""
+RECORD_INPUTS = """\
+inputs:
+  CSV, TSV     a header, then a record per row
+  JSON lines   an object per line; the fields of nested objects become columns
+  Parquet      also as Arrow; with the extra `parquet`
+  Files other than Parquet and Arrow may be compressed with gzip or zstd; - is standard input (JSON lines, or the
+  format of --format).  A pattern in quotes, such as 'data/*.csv', stands for the files that match it.  A folder of
+  tables stands for its files.
+"""
+"""The help on files of records."""
 _OPTIONS = {"retention_ms": "retention"}
 """Fields of a preset that are called otherwise here."""
 

@@ -18,7 +18,6 @@ from stream_lsh.cli.runs.learn import learned_here
 from stream_lsh.kinds.record.files import find_record_inputs
 from stream_lsh.kinds.record.in_memory import training_on
 from stream_lsh.kinds.record.profiles import find_profile
-from stream_lsh.kinds.record.rows import deleted
 from stream_lsh.model import Document
 from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.explained import explain_pair
@@ -106,16 +105,7 @@ def _compared(
 def _records(options: Namespace, profile: Profile) -> dict[str, Record]:
     """The records of the files by their ids; rejects are reported, since one may be a requested record."""
     record_reader = RecordReader(find_record_inputs(options.file, options.format, options.delimiter), options, profile)
-    records = dict[str, Record]()
-    try:
-        for batch in record_reader:
-            for record in batch:
-                if deleted(record):
-                    records.pop(record.id, None)
-                else:
-                    records[record.id] = record
-    finally:
-        record_reader.progress.clear()
+    records = record_reader.by_id()
     if record_reader.reasons.total() > SHOWN:
         report_lines([f"{record_reader.reasons.total():,} rejected"])
     return records

@@ -17,7 +17,6 @@ from stream_lsh.cli.runs.learn import check_comparable, learned_here
 from stream_lsh.files.discover import Input
 from stream_lsh.kinds.record.in_memory import RecordLinker, training_on
 from stream_lsh.kinds.record.labels import answer_of, rows_by_id
-from stream_lsh.kinds.record.rows import deleted
 from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.explained import explain_pair
 from stream_lsh.records.model import Record, RecordMatch
@@ -61,16 +60,7 @@ class ReviewRun:
         self._skipped = 0
 
     def _read(self, profile: Profile) -> dict[str, Record]:
-        records = dict[str, Record]()
-        try:
-            for batch in self._reader:
-                for record in batch:
-                    if deleted(record):
-                        records.pop(record.id, None)
-                    else:
-                        records[record.id] = record
-        finally:
-            self._reader.progress.clear()
+        records = self._reader.by_id()
         sources = {record.source for record in records.values()}
         reader = Reader(profile)
         values = any(any(reader.values(record)) for record in records.values())

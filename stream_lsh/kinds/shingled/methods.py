@@ -1,6 +1,7 @@
 """The methods by which a pipeline of texts or sets finds candidates: `lsh` (nearly all matches) or `exact` (all)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from stream_lsh.errors import ConfigError
@@ -47,31 +48,21 @@ def text_scheme(
         Traceback (most recent call last):
         stream_lsh.errors.ConfigError: method: got 'exat', expected lsh or exact; did you mean 'exact'?
     """
-    if method == EXACT:
-        return ExactScheme(
-            threshold,
-            shingles,
-            slots=slots,
-            normalise=normalise,
-            seed=seed,
-            measure=measure,
-            min_characters=min_characters,
-            kind_settings=kind_settings,
-        )
     if method not in METHODS:
         expected = " or ".join(METHODS)
         raise ConfigError(f"method: got {method!r}, expected {expected}; did you mean {nearest(method, METHODS)!r}?")
-    return TextScheme(
+    scheme: Callable[..., ShingleScheme] = ExactScheme
+    if method == LSH:
+        scheme = partial(TextScheme, recall=recall, banding=banding)
+    return scheme(
         threshold,
         shingles,
-        recall=recall,
         slots=slots,
         normalise=normalise,
         seed=seed,
         measure=measure,
         min_characters=min_characters,
         kind_settings=kind_settings,
-        banding=banding,
     )
 
 

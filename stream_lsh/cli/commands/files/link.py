@@ -6,7 +6,7 @@ from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from stream_lsh.cli.options.common import DEFAULT_CAPS, add_guards
+from stream_lsh.cli.options.common import DEFAULT_CAPS, RECORD_INPUTS, add_guards
 from stream_lsh.cli.options.parser import Parser, least_share, share, whole
 from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, result_output
 from stream_lsh.cli.output.formats import format_of, table_format
@@ -21,14 +21,9 @@ OUTPUTS = ("matches", "entities", "reviews", "golden", "kept", "assign")
 """The options that name an output file."""
 _COLUMNS = {"matches": RECORD_MATCHES, "entities": ENTITIES, "reviews": RECORD_MATCHES, "rejects": REJECTS}
 
-_EPILOG = """\
-inputs:
-  CSV, TSV     a header, then a record per row
-  JSON lines   an object per line; the fields of nested objects become columns
-  Parquet      also as Arrow; with the extra `parquet`
-  Files other than Parquet and Arrow may be compressed with gzip or zstd; - is standard input (JSON lines, or the
-  format of --format).  A pattern in quotes, such as 'data/*.csv', stands for the files that match it.  A folder of
-  tables stands for its files.
+_EPILOG = (
+    RECORD_INPUTS
+    + """\
   Each of several files or folders is a source, unless a column names it; the id of a record with a source is
   SOURCE/ID.
   A later record replaces an earlier one with the same id. `time` is optional: ISO 8601, RFC 2822, or a number.
@@ -48,6 +43,7 @@ examples:
   stream-lsh link crm.csv shop.jsonl.gz --profile mine.toml -o entities.jsonl --reviews reviews.jsonl
   stream-lsh link customers.parquet --profile people --keep golden -o clean.parquet --assign entities.parquet
 """
+)
 
 
 def run(arguments: Sequence[str]) -> int:
