@@ -340,7 +340,7 @@ class PublishedPair(Pair, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class PairExplanation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The reason why two documents are, or are not, in one cluster or entity.
+    """The reason why two documents are, or are not, in the same cluster or entity.
 
     Attributes:
         together: whether they are.

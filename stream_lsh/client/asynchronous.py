@@ -85,7 +85,7 @@ class AsyncClient:
         return await self._answer(calls.dead_letters(self._pipeline, **chosen))
 
     async def pair(self, left: str, right: str, **options: Unpack[calls.LookUp]) -> answers.PairExplanation:
-        """The reason why two documents are, or are not, in one cluster or entity."""
+        """The reason why two documents are, or are not, in the same cluster or entity."""
         return await self._answer(calls.pair(self._pipeline, left, right, **options))
 
     async def decide(

@@ -160,7 +160,7 @@ def dead_letters(pipeline: str, **chosen: Unpack[DeadLetterList]) -> Call[answer
 
 
 def pair(pipeline: str, left: str, right: str, **options: Unpack[LookUp]) -> Call[answers.PairExplanation]:
-    """The reason why two documents are, or are not, in one cluster or entity."""
+    """The reason why two documents are, or are not, in the same cluster or entity."""
     return _get(answers.PairExplanation, pipeline, "pairs", left, right, options=options)
 
 

@@ -89,7 +89,7 @@ class Client:
         return self._answer(calls.dead_letters(self._pipeline, **chosen))
 
     def pair(self, left: str, right: str, **options: Unpack[calls.LookUp]) -> answers.PairExplanation:
-        """The reason why two documents are, or are not, in one cluster or entity."""
+        """The reason why two documents are, or are not, in the same cluster or entity."""
         return self._answer(calls.pair(self._pipeline, left, right, **options))
 
     def decide(

@@ -15,14 +15,14 @@ from stream_lsh.text.passages.shared import Passage
 
 
 class Reason(StrEnum):
-    """The reason why two documents are or are not in one cluster; the first reason that applies is reported."""
+    """The reason why two documents are or are not in the same cluster; the first reason that applies is reported."""
 
     MATCH = "match"
-    """In one cluster: the documents are a match, or identical."""
+    """In the same cluster: the documents are a match, or identical."""
     CHAIN = "chain"
-    """In one cluster: other members connect them."""
+    """In the same cluster: other members connect them."""
     PAST = "past"
-    """In one cluster: expired documents connected them."""
+    """In the same cluster: expired documents connected them."""
 
     ABSENT = "absent"
     """The text of one document is no longer available."""
@@ -34,7 +34,7 @@ class Reason(StrEnum):
     GUARD = "guard"
     """Matches connect them, but not as closely as the guards require."""
     UNSETTLED = "unsettled"
-    """They should be in one cluster: messages that connect them are still in progress."""
+    """They should be in the same cluster: messages that connect them are still in progress."""
     APART = "apart"
     """Their event times are further apart than the retention."""
     SIZES = "sizes"
@@ -50,7 +50,7 @@ class Reason(StrEnum):
 
 
 TOGETHER = frozenset({Reason.MATCH, Reason.CHAIN, Reason.PAST})
-"""The reasons of two documents in one cluster."""
+"""The reasons of two documents in the same cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The reason why two documents are or are not in one cluster, with the evidence.
+    """The reason why two documents are or are not in the same cluster, with the evidence.
 
     Attributes:
         sides: the two documents.
@@ -125,12 +125,12 @@ class Explanation:
 
     @property
     def together(self) -> bool:
-        """Whether the two documents are in one cluster."""
+        """Whether the two documents are in the same cluster."""
         return self.reason in TOGETHER
 
 
 def explain(left: str, right: str, evidence: Evidence, settings: Settings) -> Explanation:
-    """Explain why two documents are, or are not, in one cluster.
+    """Explain why two documents are, or are not, in the same cluster.
 
     Args:
         left: the id of one document.
@@ -202,7 +202,7 @@ def _reasons(
     evidence: Evidence,
     settings: Settings,
 ) -> Iterator[Reason]:
-    """All reasons why the documents are not in one cluster, the one to report first."""
+    """All reasons why the documents are not in the same cluster, the one to report first."""
     if any(side.document is not None and side.document.text is None for side in sides):
         yield Reason.DELETED
     if comparison is None:

@@ -50,7 +50,7 @@ class Grouping:
 
     Attributes:
         labels: the cluster of each item, int64[n]; of pairs, that of the items that they connect.
-        left, right: the pairs, each once, left < right, int64[m]; None: all pairs of items in one cluster.
+        left, right: the pairs, each once, left < right, int64[m]; None: all pairs of items in the same cluster.
         similarity: of each pair, float64[m]; None: unknown.
         wrong: pairs that are known to be no matches, int64[k, 2]; if there are any, only these and the pairs count.
     """
@@ -63,7 +63,7 @@ class Grouping:
 
     @property
     def pairs(self) -> tuple[I64, I64] | None:
-        """Both sides of the pairs; None: all pairs of items in one cluster."""
+        """Both sides of the pairs; None: all pairs of items in the same cluster."""
         return None if self.left is None or self.right is None else (self.left, self.right)
 
 

@@ -88,7 +88,7 @@ async def test_the_commands_explain_a_pair_and_decide_on_it() -> None:
         await running.send([("1", person), ("2", person)])
         at = ("--url", f"http://{running.shares[0].address}", "--pipeline", "docs")
         code, out, _ = await command("explain", "1", "2", *at)
-        assert (code, out.splitlines()[0]) == (0, "in one entity")
+        assert (code, out.splitlines()[0]) == (0, "in the same entity")
         assert "surname +" in out
         code, out, _ = await command("decide", "2", "1", "different", "--by", "ben", *at)
         assert (code, out.startswith("1 ~ 2: different, ")) == (0, True)

@@ -1,4 +1,4 @@
-"""`stream-lsh explain`: why two documents are in one cluster, or why not; in files as `dedup` groups them, or live.
+"""`stream-lsh explain`: why two documents are (or are not) in the same cluster, in files or live.
 
 Live means: from the current source and results on Kafka, or from the query API of a worker.  The command writes nothing
 to either.  With a profile, the files contain records, and the command explains their score.
@@ -108,7 +108,7 @@ def make_parser() -> Parser:
     """The options of the command."""
     parser = Parser(
         "explain",
-        "Show why two documents are (or are not) in one cluster, or why two records match.",
+        "Show why two documents are (or are not) in the same cluster, or why two records match.",
         _EPILOG,
         first=("config", "url", "profile", "threshold", "json"),
     )

@@ -26,7 +26,7 @@ def as_text(explanation: Explanation, screen: Screen, *, full: bool) -> Iterator
     """The explanation as text."""
     for side in explanation.sides:
         yield _about(side)
-    yield f"{'In one cluster' if explanation.together else 'Not in one cluster'}: {reason_text(explanation)}."
+    yield f"{'In the same cluster' if explanation.together else 'Not in the same cluster'}: {reason_text(explanation)}."
     if explanation.waiting:
         yield f"{explanation.waiting:,} messages are under way, and may change this."
     if explanation.comparison is not None:

@@ -43,7 +43,7 @@ def _lines(answer: PairExplanation, options: Namespace, screen: Screen) -> Itera
 
 
 def _of_records(answer: PairExplanation) -> Iterator[str]:
-    yield "in one entity" if answer.together else "not in one entity"
+    yield "in the same entity" if answer.together else "not in the same entity"
     pair = answer.pair
     if pair is not None and pair.score is not None:
         weights = ", ".join(f"{name} {bits:+.2f}" for name, bits in (pair.weights or {}).items())

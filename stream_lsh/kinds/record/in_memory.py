@@ -192,7 +192,7 @@ class RecordLinker(InMemory):
     def decide(self, one: str, other: str, same: bool | None) -> None:
         """Decide that two records are, or are not, one entity, whatever their score; None withdraws the decision.
 
-        Two records with the decision "different" are never in one entity, even if other records connect them.  A
+        Two records with the decision "different" are never in the same entity, even if other records connect them.  A
         decision persists when the records change.  It applies to pairs that are scored as matches or reviews, and
         otherwise waits until the pair is scored so.
         """

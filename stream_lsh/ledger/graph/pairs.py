@@ -40,7 +40,7 @@ class Pairs:
     Args:
         nodes: the live documents.
         link_from: less similar pairs connect no documents.
-        chosen: a pair is a match only if both its ends are in one cluster; another pair that links is a review.
+        chosen: a pair is a match only if both its ends are in the same cluster; another pair that links is a review.
     """
 
     def __init__(self, nodes: Nodes, link_from: float = 0.0, *, chosen: bool = False) -> None:

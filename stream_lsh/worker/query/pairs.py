@@ -1,4 +1,4 @@
-"""`GET /v1/pipelines/{pipeline}/pairs/{left}/{right}`: why two documents are, or are not, in one cluster.
+"""`GET /v1/pipelines/{pipeline}/pairs/{left}/{right}`: why two documents are, or are not, in the same cluster.
 
     evidence   the owner of the ledger returns the clusters of the two, and the matches that connect them
     contents   the owners of the documents return both texts

@@ -86,7 +86,7 @@ def test_a_live_pipeline_explains_its_clusters_and_nothing_is_written(
     assert main(["explain", "a", "c", "--config", file]) == 0
     out = capfdbinary.readouterr().out.decode()
     assert (
-        "In one cluster: 2 matches connect them, the weakest with a similarity of 0.5385.\n1 messages are under way"
+        "In the same cluster: 2 matches connect them, the weakest with a similarity of 0.5385.\n1 messages are under"
         in out
     )
     assert "[-w0 w1 w2 w3 w4 w5-] w6" in out

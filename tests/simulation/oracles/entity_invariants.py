@@ -45,7 +45,7 @@ def _linking(view: View) -> dict[Pair, MatchChange]:
 
 
 def _is_chosen(view: View, pair: Pair) -> bool:
-    """Whether both records are in one cluster, or matches are not chosen."""
+    """Whether both records are in the same cluster, or matches are not chosen."""
     left, right = (view.members.get(id) for id in pair)
     return not _records(view).one_per_source or (
         left is not None and right is not None and left.cluster == right.cluster
@@ -55,7 +55,7 @@ def _is_chosen(view: View, pair: Pair) -> bool:
 def pairs_are_true(view: View) -> Iterator[str]:
     """Each pair of live newest versions is a match, a review, or neither, by its score and the last decision.
 
-    Where sources have no duplicates, a match also needs both records in one cluster.
+    Where sources have no duplicates, a match also needs both records in the same cluster.
     """
     truth, records, threshold = view.truth, _records(view), view.setup.threshold
     matches, reviews = _current(view, view.matches), _current(view, view.reviews)

@@ -1,4 +1,4 @@
-"""Why two documents are in one cluster or not: from evidence that is made by hand."""
+"""Why two documents are in the same cluster or not: from evidence that is made by hand."""
 
 from dataclasses import replace
 from typing import Any

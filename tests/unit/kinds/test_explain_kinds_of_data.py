@@ -26,7 +26,7 @@ VECTORS = VectorScheme(MEASURE)
 def explained(
     scheme: PairwiseScheme, threshold: float, one: str | None, other: str | None, match: float = 0
 ) -> Explanation:
-    """Of two that are in one cluster if they are published as a match."""
+    """Of two that are in the same cluster if they are published as a match."""
     documents = {"a": Document("a", one), "b": Document("b", other)}
     clusters = {"a": "a", "b": "a"} if match else {}
     evidence = Evidence(documents, clusters, [Link("a", "b", match)] if match else [], {})
@@ -81,7 +81,7 @@ def test_vectors_are_explained_by_their_distance_and_bands() -> None:
 def test_vectors_that_are_too_far_apart_are_explained() -> None:
     found = explained(VECTORS, MEASURE.least, vector(1, 0), vector(0, 1))
     assert found.reason == Reason.BELOW
-    assert "Not in one cluster: they are farther apart than the maximum distance of a match, 20." in words(found)
+    assert "Not in the same cluster: they are farther apart than the maximum distance of a match, 20." in words(found)
     gone = explained(VECTORS, MEASURE.least, vector(1, 0), None)
     assert gone.reason == Reason.DELETED
     assert vector(1, 0) not in words(gone)
@@ -89,4 +89,4 @@ def test_vectors_that_are_too_far_apart_are_explained() -> None:
 
 def test_equal_vectors_are_explained() -> None:
     found = explained(VECTORS, MEASURE.least, vector(1, 0), vector(1, 0), 1.0)
-    assert "In one cluster: they are the same vector." in words(found)
+    assert "In the same cluster: they are the same vector." in words(found)

@@ -49,7 +49,7 @@ def test_a_match_is_explained_as_text() -> None:
     assert lines[:3] == [
         "a: 98 characters, 17 shingles, 1970-01-01T00:00:01Z, cluster a",
         "b: 99 characters, 17 shingles, 1970-01-01T00:00:05Z, cluster a",
-        "In one cluster: they match.",
+        "In the same cluster: they match.",
     ]
     assert "similarity  0.7000: 14 of 20 shingles are shared; the threshold is 0.5" in lines
     assert "path        0.7000  a  b" in lines
@@ -86,7 +86,7 @@ def test_a_chain_is_explained_by_its_path() -> None:
     assert found["comparison"]["similarity"] == jaccard(first, last)
     assert [(step["left"], step["right"]) for step in found["path"]] == [("a", "b"), ("b", "c"), ("c", "d")]
     text = run("a", "d", "-", *CHAINED, stdin=lines_of(CHAIN))
-    assert "In one cluster: 3 matches connect them, the weakest with a similarity of 0.6667." in text
+    assert "In the same cluster: 3 matches connect them, the weakest with a similarity of 0.6667." in text
     assert "            0.6667  b  c\n" in text
 
 
