@@ -92,7 +92,7 @@ def settle_versions_of_several_messages(worker: Process, partition: int, positio
     """Three messages are one frame: their outputs have the version of the last one."""
     assert worker.ledger is not None
     stop = min(worker.broker.end("edges", 0), position + 3)
-    frames = tasks._edges(worker, position, stop)
+    frames = tasks._edges(worker, position, stop, worker.generation)
     for effect in settle_agent(worker.shared, worker.ledger, frames, stop, worker.generation):
         if isinstance(effect, Publish):
             record = replace(effect.settlement.record, offset=stop - 1)

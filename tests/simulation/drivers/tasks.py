@@ -87,10 +87,12 @@ def settle(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """Edges in, results out."""
     assert worker.ledger is not None
     stop = min(worker.broker.end("edges", partition), position + worker.setup.together)
-    return settle_agent(worker.shared, worker.ledger, _edges(worker, position, stop), stop, worker.generation)
+    generation = worker.generation  # of the whole batch, also if a rebalance happens before its end
+    edges = _edges(worker, position, stop, generation)
+    return settle_agent(worker.shared, worker.ledger, edges, stop, generation)
 
 
-def _edges(worker: Process, start: int, stop: int) -> Iterator[tuple[int, EdgesFrame]]:
+def _edges(worker: Process, start: int, stop: int, generation: int) -> Iterator[tuple[int, EdgesFrame]]:
     """Messages of `edges`; notes whenever one of them has moved the horizon."""
     assert worker.settler is not None
     for offset in range(start, stop):
@@ -98,7 +100,7 @@ def _edges(worker: Process, start: int, stop: int) -> Iterator[tuple[int, EdgesF
         yield offset, worker.read_one("edges", 0, offset)
         horizon = worker.settler.ledger.horizon
         if horizon != before:
-            worker.broker.advances.append((horizon.time_ms, worker.generation, [*worker.broker.marks]))
+            worker.broker.advances.append((horizon.time_ms, generation, [*worker.broker.marks]))
 
 
 def decide(worker: Process, partition: int, position: int) -> Iterator[Effect]:
