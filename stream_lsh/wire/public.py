@@ -302,4 +302,4 @@ def as_json(value: object) -> bytes:
     try:
         return _encode(value)
     except UnicodeEncodeError:  # a lone surrogate
-        return json.dumps(msgspec.to_builtins(value), separators=(",", ":")).encode()
+        return json.dumps(msgspec.to_builtins(value, enc_hook=msgspec.json.decode), separators=(",", ":")).encode()

@@ -34,7 +34,7 @@ def events_of(history: Mapping[str, Any], member: str) -> list[Event]:
 def _event(event: Mapping[str, Any], member: str) -> Event:
     time, size, changes = event["time"], counted(event["size"], member), event["changes"]
     named: Iterable[str] = event.get("merged_from") or ([event["split_from"]] if event.get("split_from") else [])
-    shown = list(named)[:_MOST_NAMED]
+    shown = tuple(named)[:_MOST_NAMED]
     texts = {
         "created": f"created: {size}",
         "joined": f"{counted(changes, member) if changes > 1 else f'a {member}'} joined: {size}",

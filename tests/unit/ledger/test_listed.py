@@ -5,8 +5,10 @@ import random
 
 import pytest
 
+from stream_lsh.ledger.changes import ClusterChange
 from stream_lsh.ledger.clusters.ids import NEWEST_LISTED, Cluster
 from stream_lsh.ledger.clusters.listed import Listed
+from stream_lsh.wire.public import cluster_messages
 
 PARTS = ['"', "\\", ",", '","', '\\",\\"', "[", "]", "\n", "\x00", "é", "\u2028", "中", "a", "b-1", " "]
 
@@ -51,3 +53,12 @@ def test_the_newest_members_of_a_cluster_are_its_last_ones(seed: int, surrogates
             cluster.become([*members])
         if rng.random() < 0.7:
             assert [*cluster.newest(ids)] == [ids[member] for member in reversed(members)][:NEWEST_LISTED]
+
+
+def test_a_message_with_a_lone_surrogate_lists_its_members(seed: int) -> None:
+    rng = random.Random(seed)
+    ids = [f"{id} " for id in hostile_ids(rng, 20)]
+    change = ClusterChange("c", "split", 20, Listed.of(ids), "c", (), "half \udc80 of a pair")
+    [(_, value, _)] = cluster_messages([change], 7)
+    assert value is not None
+    assert (json.loads(value)["members"], json.loads(value)["split_from"]) == (ids, "half \udc80 of a pair")
