@@ -115,9 +115,9 @@ def test_weights_set_by_hand_resolve_the_truth_set_that_they_were_set_on(data_di
 def test_families_and_offices_are_kept_apart_by_an_inferred_profile(data_dir: Path) -> None:
     corpus = CORPORA["senzing_truthset"][0](data_dir)
     linker = linked(infer(corpus.records), corpus.records)
-    assert measured_within(groups_of(linker), corpus.truth)["f1"] >= 0.65
+    assert measured_within(groups_of(linker), corpus.truth)["f1"] >= 0.73
     sure = [pair_of(match.left, match.right) for match in linker.matches() if match.probability >= 0.95]
-    assert sum(pair in corpus.truth for pair in sure) >= 0.85 * len(sure)
+    assert sum(pair in corpus.truth for pair in sure) >= 0.9 * len(sure)
 
 
 @pytest.mark.parametrize(("name", "pairs"), [("febrl3", 0.998), ("leipzig_dblp_acm", 0.985)])

@@ -33,13 +33,13 @@ from stream_lsh.records.train.patterns import Patterns
 
 ALIKE = 0.5
 """Pairs that agree in more of the information of their other fields may be matches."""
-APART = 0.3
+APART = 0.4
 """If fewer of the pairs with an equal value are certainly no match, matches share the field, and it shows nothing."""
 FEWEST = 5.0
 """Fewer pairs show nothing."""
 LEAST = 0.2
 """The least dependence that counts: the share of equal values beyond chance."""
-SMOOTHING = 5.0
+SMOOTHING = 3.0
 """The weight of independence, in pairs."""
 _PAIRS = 2_000
 """The most pairs with an equal value of one field."""
