@@ -1,4 +1,6 @@
-"""Control characters as visible text, for terminals and pages that show untrusted texts."""
+"""Untrusted texts for terminals and pages: control characters become visible, and texts are truncated."""
+
+import unicodedata
 
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} | {
     # characters that reverse the direction of writing, and surrogates, which cannot be encoded
@@ -9,3 +11,37 @@ CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} |
 
 CONTROLS_IN_TEXT = {code: shown for code, shown in CONTROLS.items() if chr(code) not in "\n\t"}
 """The same for texts of several lines."""
+
+_MOST_MARKS = 4
+"""Combining marks that one character keeps: hundreds would cover the lines above and below."""
+SHORT, LONG = 120, 64 << 10
+"""The default lengths of one line and of a whole text, in characters."""
+
+
+def one_line(text: object, most: int = SHORT) -> str:
+    r"""An untrusted text as one line: without effects on its surroundings, and truncated.
+
+    Example:
+        >>> one_line("a\nb" + chr(0x202E)), one_line("abcdef", 4), len(one_line("e" + chr(0x301) * 500))
+        ('a\\x0ab\\u202e', 'abc…', 5)
+    """
+    shown = _few_marks(str(text)[: 8 * most]).translate(CONTROLS)
+    cut = len(shown) > most or len(str(text)) > 8 * most
+    return f"{shown[: most - 1]}…" if cut else shown
+
+
+def whole_text(text: str, most: int = LONG) -> str:
+    """An untrusted text with its lines, truncated."""
+    shown = _few_marks(text[:most].replace("\r\n", "\n")).translate(CONTROLS_IN_TEXT)
+    return shown if len(text) <= most else f"{shown}…"
+
+
+def _few_marks(text: str) -> str:
+    if text.isascii():
+        return text
+    kept, marks = list[str](), 0
+    for character in text:
+        marks = marks + 1 if unicodedata.combining(character) else 0
+        if marks <= _MOST_MARKS:
+            kept.append(character)
+    return "".join(kept)

@@ -14,7 +14,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "stream_lsh"
 
-FOUNDATION = ("arrays", "controls", "hashing", "errors", "model", "retention", "spelling")
+FOUNDATION = ("arrays", "controls", "markup", "hashing", "errors", "model", "retention", "spelling")
 STEPS = ("text", "sketch", "lsh", "measure", "index", "interop", "records", "ledger", "pipeline")
 KINDS = ("files", "settings", "tables", "kinds")
 SURFACES = ("allpairs", "stream_lsh", "demo", "cli", "__main__")
@@ -61,6 +61,8 @@ CORE_STANDARD = frozenset(
     }
 )  # fmt: skip
 ALSO = {
+    # Escapes texts.
+    **{f"stream_lsh.markup.{module}": {"html"} for module in ("bars", "page", "texts")},
     # Arrays that are reserved whole and touched as they fill: an anonymous mapping, no file.
     "stream_lsh.index.segment": {"mmap"},
     # SHA-1, as datasketch hashes its tokens.

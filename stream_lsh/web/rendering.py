@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from stream_lsh import controls
 from stream_lsh.errors import ConfigError
 from stream_lsh.web import texts
 from stream_lsh.web.links import link, outside
@@ -45,9 +46,9 @@ def environment() -> Any:
 
 
 def _filters(markup: Any) -> dict[str, Callable[..., Any]]:
-    def foreign(text: object, most: int = texts.SHORT) -> Any:
+    def foreign(text: object, most: int = controls.SHORT) -> Any:
         """An untrusted text on one line, with its own writing direction."""
-        return markup("<bdi>{}</bdi>").format(texts.one_line(text, most))
+        return markup("<bdi>{}</bdi>").format(controls.one_line(text, most))
 
     def moment(ms: float) -> Any:
         """A time in UTC, which a script replaces with local time."""
@@ -56,8 +57,8 @@ def _filters(markup: Any) -> dict[str, Callable[..., Any]]:
     return {
         "foreign": foreign,
         "moment": moment,
-        "line": texts.one_line,
-        "whole": texts.whole_text,
+        "line": controls.one_line,
+        "whole": controls.whole_text,
         "field": texts.field_text,
         "count": texts.count,
         "similarity": texts.similarity,

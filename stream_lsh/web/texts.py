@@ -1,44 +1,8 @@
-"""Values as text on pages: untrusted texts, numbers, times, sizes."""
+"""Values as text on pages: numbers, times, sizes."""
 
-import unicodedata
 from datetime import UTC, datetime, timedelta
 
-from stream_lsh.controls import CONTROLS, CONTROLS_IN_TEXT
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MOST_MARKS = 4
-"""Combining marks that one character keeps: hundreds would cover the lines above and below."""
-SHORT, LONG = 120, 64 << 10
-"""The default lengths of one line and of a whole text, in characters."""
-
-
-def one_line(text: object, most: int = SHORT) -> str:
-    r"""An untrusted text as one line: without effects on its surroundings, and truncated.
-
-    Example:
-        >>> one_line("a\nb" + chr(0x202E)), one_line("abcdef", 4), len(one_line("e" + chr(0x301) * 500))
-        ('a\\x0ab\\u202e', 'abc…', 5)
-    """
-    shown = _few_marks(str(text)[: 8 * most]).translate(CONTROLS)
-    cut = len(shown) > most or len(str(text)) > 8 * most
-    return f"{shown[: most - 1]}…" if cut else shown
-
-
-def whole_text(text: str, most: int = LONG) -> str:
-    """An untrusted text with its lines, truncated."""
-    shown = _few_marks(text[:most].replace("\r\n", "\n")).translate(CONTROLS_IN_TEXT)
-    return shown if len(text) <= most else f"{shown}…"
-
-
-def _few_marks(text: str) -> str:
-    if text.isascii():
-        return text
-    kept, marks = list[str](), 0
-    for character in text:
-        marks = marks + 1 if unicodedata.combining(character) else 0
-        if marks <= _MOST_MARKS:
-            kept.append(character)
-    return "".join(kept)
 
 
 def field_text(value: object) -> str:

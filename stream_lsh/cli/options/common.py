@@ -8,6 +8,7 @@ from stream_lsh.cli.options.parser import (
     ascii_encoding,
     delimiter,
     names,
+    page_file,
     ratio,
     share,
     similarity,
@@ -241,6 +242,12 @@ def add_rejects(add: Callable[..., object]) -> None:
     add("--rejects", metavar="OUT", help="file for rejected input: file, line, reason, message")
 
 
+def add_page(add: Callable[..., object], what: str = "clusters") -> None:
+    """The file for the report; `add` adds an option, `what` the report shows."""
+    help = f"HTML page with totals, the distribution of similarities, the estimated recall and the largest {what}"
+    add("--report", dest="page", type=page_file, metavar="OUT", help=help)
+
+
 def add_pair_outputs(parser: Parser) -> None:
     """Files for matches, clusters and rejected input."""
     add = parser.add_argument_group("output").add_argument
@@ -249,7 +256,7 @@ def add_pair_outputs(parser: Parser) -> None:
     add_rejects(add)
 
 
-def add_report_options(parser: Parser, what: str, report: str, columns: Columns) -> Parser:
+def add_report_options(parser: Parser, what: str, report: str, columns: Columns, *, page: bool = False) -> Parser:
     """The options of a command that reports on matches and clusters.
 
     Args:
@@ -257,6 +264,7 @@ def add_report_options(parser: Parser, what: str, report: str, columns: Columns)
         what: the report shows, for the help.
         report: the module of `cli.reports` that writes it.
         columns: of the report as a table.
+        page: whether it can be a page of HTML, too.
     """
     add = parser.add_argument
     add("file", nargs="+", metavar="FILE", help="file or folder; - for standard input")
@@ -268,9 +276,12 @@ def add_report_options(parser: Parser, what: str, report: str, columns: Columns)
     add("--json", action="store_true", help="JSON lines (default: if the extension of the output is that of a table)")
     add("--matches", metavar="OUT", help="file for the matches")
     add("--clusters", metavar="OUT", help="file for the clusters")
+    if page:
+        add_page(add, what.removeprefix("the "))
     add_rejects(add)
     add_general(parser, jobs="processes (default: one per core, at most 4)")
-    parser.set_defaults(report_module=report, report_columns=columns, save=None, kept=None, assign=None)
+    unused = dict.fromkeys(("save", "kept", "assign", *([] if page else ["page"])))
+    parser.set_defaults(report_module=report, report_columns=columns, **unused)
     return parser
 
 

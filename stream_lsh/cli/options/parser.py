@@ -202,6 +202,13 @@ def names(value: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in value.split(",") if name.strip())
 
 
+def page_file(value: str) -> str:
+    """A converter for the file of a report."""
+    if value == "-":
+        raise argparse.ArgumentTypeError("got -, expected a file")
+    return value
+
+
 def delimiter(value: str) -> str:
     """A converter for the delimiter of a table: one character, or its name."""
     character = {"tab": "\t", "\\t": "\t"}.get(value, value)

@@ -62,6 +62,10 @@ class Answers:
         """The pairs, ascending."""
         return (self._matches[key] for key in sorted(self._matches))
 
+    def member(self, id: str) -> MemberChange:
+        """The membership of a document that is in a cluster."""
+        return self._members[id]
+
     def clusters(self) -> Iterator[Cluster]:
         """The clusters, ascending by id, members newest first."""
         grouped: dict[str, list[tuple[int, str]]] = {}

@@ -6,37 +6,23 @@ from typing import NamedTuple
 
 from stream_lsh.applications.partial_copies import PartialCopy
 from stream_lsh.controls import CONTROLS_IN_TEXT
+from stream_lsh.markup.page import END, encoded, head
 from stream_lsh.text.passages.copied import Copied
 
 _CONTEXT = 240
 """Characters that are shown before and behind a passage."""
 _HUES = 6
 
-_STYLE = """\
-:root { color-scheme: light dark; --line: #d1d9e0; --muted: #59636e; --ground: #ffffff; --text: #1f2328; }
-body { font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif; margin: 2rem auto;
-  max-width: 82rem; padding: 0 1rem; background: var(--ground); color: var(--text); }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 3rem; overflow-wrap: anywhere; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top;
-  overflow-wrap: anywhere; }
-td.number, th.number { text-align: right; white-space: nowrap; }
-.sides { display: grid; grid-template-columns: 1fr 1fr; gap: 1.5rem; }
-.sides h3 { font-size: .95rem; margin: 0; overflow-wrap: anywhere; }
-.text { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid var(--line); border-radius: 6px;
-  padding: .8rem; }
+_STYLE = """
 .cut { color: var(--muted); }
 a.number { font-size: .75rem; font-weight: 600; text-decoration: none; color: inherit; padding-right: .25rem; }
-mark { color: inherit; border-radius: 3px; padding: .05rem 0; }
 mark:target { outline: 2px solid currentColor; }
 .h0 { background: #ffe8a3; } .h1 { background: #cfe5ff; } .h2 { background: #d5f0d0; } .h3 { background: #fbd9e5; }
 .h4 { background: #e5dcfb; } .h5 { background: #ffdcc2; }
-@media (prefers-color-scheme: dark) {
-  :root { --line: #2a313c; --muted: #9198a1; --ground: #0d1117; --text: #e6edf3; }
+@media screen and (prefers-color-scheme: dark) {
   .h0 { background: #574500; } .h1 { background: #0d3a6b; } .h2 { background: #1c4a1e; } .h3 { background: #5e1f3a; }
   .h4 { background: #3f2f6b; } .h5 { background: #653414; }
-}
-@media (max-width: 50rem) { .sides { grid-template-columns: 1fr; } }"""
+}"""
 
 
 class PairReport(NamedTuple):
@@ -64,22 +50,19 @@ def page(copies: Sequence[PairReport], count: int, *, full: bool) -> Iterator[by
         count: how many pairs there are.
         full: leave nothing out between passages.
     """
-    for part in _parts(copies, count, full=full):
-        yield part.encode("utf-8", "replace")
+    return encoded(_parts(copies, count, full=full))
 
 
 def _parts(copies: Sequence[PairReport], count: int, *, full: bool) -> Iterator[str]:
     title = f"{count:,} pair{'s' * (count != 1)} of texts with passages in common"
-    yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{title}</title>\n<style>\n{_STYLE}\n</style>\n</head>\n<body>\n<h1>{title}</h1>"
+    yield from head(title, _STYLE)
     if len(copies) < count:
         yield f"<p>Shown are the {len(copies):,} with the greatest shares.</p>"
     if copies:
         yield from _table(copies)
     for number, copy in enumerate(copies, 1):
         yield from _section(number, copy, full=full)
-    yield "</body>\n</html>"
+    yield END
 
 
 def _table(copies: Sequence[PairReport]) -> Iterator[str]:

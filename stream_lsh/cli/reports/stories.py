@@ -73,15 +73,17 @@ def as_text(story: Story, width: int) -> Iterator[str]:
     """The lines of text of a story."""
     yield clipped(plain(story.headline or story.representative), width)
     yield clipped(f"  {len(story.members):,} documents: {_named(story.members, len(story.members))}", width)
+    yield from (clipped(f"  {line}", width) for line in outlet_lines(story))
+
+
+def outlet_lines(story: Story) -> Iterator[str]:
+    """The outlets of a story in their order, and its times; without the parts that are not known."""
     if story.sources:
         first_ms = story.first.time_ms
         outlets = [f"{source.source} {_after(source.first_time_ms - first_ms)}".rstrip() for source in story.sources]
-        yield clipped(
-            f"  {story.source_count:,} outlet{'s' * (story.source_count != 1)}: {_named(outlets, story.source_count)}",
-            width,
-        )
+        yield f"{story.source_count:,} outlet{'s' * (story.source_count != 1)}: {_named(outlets, story.source_count)}"
     if story.last_time_ms:
-        yield f"  from {moment(story.first.time_ms)} to {moment(story.last_time_ms)}"
+        yield f"from {moment(story.first.time_ms)} to {moment(story.last_time_ms)}"
 
 
 def _named(names: Iterable[str], count: int) -> str:

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.json import encode
 
@@ -28,6 +28,9 @@ from stream_lsh.pipeline.limits import Limits
 from stream_lsh.pipeline.local import LocalPipeline
 from stream_lsh.text.scripts import ScriptCounts, script_lines
 from stream_lsh.wire.public import match_messages
+
+if TYPE_CHECKING:
+    from stream_lsh.cli.reports.pairs_html import PairsReport
 
 PIPELINE = "dedup"
 """The value of `pipeline` in a match line."""
@@ -125,6 +128,7 @@ class DedupRun:
     ) -> None:
         self._outputs = outputs
         scheme, limits = scheme_of(options), limits_of(options)
+        self._scheme = scheme
         # From here on, child processes must be ended, whatever happens.
         self._signers = Signers(jobs - 1, scheme)
         self._measure = scheme.measure.name
@@ -134,6 +138,7 @@ class DedupRun:
         self._answers = Answers()
         self._options = options
         self._is_text = [file.format for file in inputs] == [TEXT]
+        self._page = None if options.page is None else outputs.add(options.page)
         self._known: dict[str, tuple[int, About]] = {}  # event time and metadata by id, for stories
         self._progress = Progress(sum(file.size for file in inputs), shown=not options.quiet)
         self._reasons: Counter[str] = Counter()
@@ -191,8 +196,12 @@ class DedupRun:
         """The clusters, once everything was read."""
         return self._answers.clusters()
 
-    def write(self) -> None:
-        """Save the collection and write the answers; the files get their names when all of them are complete."""
+    def write(self, notes: Sequence[str] = ()) -> None:
+        """Save the collection and write the answers; the files get their names when all of them are complete.
+
+        Args:
+            notes: further lines for the report.
+        """
         outputs, measure = self._outputs, self._measure
         if self._saved is not None:
             self._saved.save(self._options.save)
@@ -208,13 +217,28 @@ class DedupRun:
         if outputs.report is not None:
             lines = import_module(f"stream_lsh.cli.reports.{self._options.report_module}").lines
             outputs.report.write(lines(self._answers, self._known, self._options))
+        if self._page is not None:
+            self._page.write(self._report(notes).page())
         outputs.finish()
+
+    def _report(self, notes: Sequence[str]) -> "PairsReport":
+        from stream_lsh.cli.reports.pairs_html import PairsReport  # noqa: PLC0415 - for reports only
+
+        return PairsReport(
+            self._answers,
+            self._pipeline,
+            self._scheme,
+            self._known if self._options.stories else {},
+            options=self._options,
+            notes=[*notes, *self._ids_lines(), *summary(self._reasons, list_rejects(self._outputs.rejects))],
+            rejected=self.refused,
+        )
 
     # -- reporting
 
     def report(self, seconds: float) -> None:
         """The summary, on standard error."""
-        counts, signed = self._pipeline.counts, self._pipeline.counts.signed
+        counts = self._pipeline.counts
         clusters = sum(1 for _ in self._answers.clusters())
         lines = [
             f"{counts.documents:,} documents, {counts.candidates:,} candidates, {len(self._answers):,} pairs, "
@@ -223,15 +247,20 @@ class DedupRun:
         if self._is_text and counts.documents == 1:
             lines.append("a text is one document; with --format lines each of its lines is one")
         lines += script_lines(self._options.shingles, self._scripts.shares())
-        if signed.updated + signed.unchanged:
-            lines.append(f"{signed.updated + signed.unchanged:,} repeated ids: the last document of each counts")
-        if signed.deleted + signed.unknown_deletes:
-            lines.append(f"{signed.deleted + signed.unknown_deletes:,} deletes")
-        if signed.expired:
-            lines.append(f"{signed.expired:,} documents came later than the retention allows")
+        lines += self._ids_lines()
         lines += caps_lines(counts)
         lines += summary(self._reasons, list_rejects(self._outputs.rejects))
         sys.stderr.write("".join(f"{line}\n" for line in lines))
+
+    def _ids_lines(self) -> Iterator[str]:
+        """Repeated ids, deletes and late documents, if there are any."""
+        signed = self._pipeline.counts.signed
+        if signed.updated + signed.unchanged:
+            yield f"{signed.updated + signed.unchanged:,} repeated ids: the last document of each counts"
+        if signed.deleted + signed.unknown_deletes:
+            yield f"{signed.deleted + signed.unknown_deletes:,} deletes"
+        if signed.expired:
+            yield f"{signed.expired:,} documents came later than the retention allows"
 
 
 def cluster_line(cluster: Cluster) -> bytes:

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from stream_lsh.controls import one_line
 from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.links import link
 from stream_lsh.web.pages.page import Page, PipelineName
 from stream_lsh.web.sections import has_clusters
-from stream_lsh.web.texts import one_line, signed
+from stream_lsh.web.texts import signed
 
 _PAGE = 50
 

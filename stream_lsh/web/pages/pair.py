@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from stream_lsh.controls import LONG, one_line, whole_text
 from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.pages.page import Page, PipelineName
 from stream_lsh.web.sections import has_clusters
-from stream_lsh.web.texts import LONG, one_line, whole_text
 
 _REASONS = {
     "match": "They match.",

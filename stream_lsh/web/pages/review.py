@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
+from stream_lsh.controls import one_line
+from stream_lsh.markup.waterfall import bars
 from stream_lsh.web.asks import Answer, Ask
-from stream_lsh.web.drawings.waterfall import bars
 from stream_lsh.web.links import link
 from stream_lsh.web.pages.page import Page, PipelineName
-from stream_lsh.web.texts import counted, field_text, one_line
+from stream_lsh.web.texts import counted, field_text
 
 SORTS = {"closest": "most similar first", "newest": "newest record first"}
 DECISIONS: Mapping[str, str | None] = {"same": "same", "different": "different", "undo": None}

@@ -24,6 +24,7 @@ from stream_lsh.cli.options.common import (
     add_guards,
     add_input,
     add_matching,
+    add_page,
     add_rejects,
     parse,
 )
@@ -70,6 +71,7 @@ examples:
   stream-lsh dedup articles.jsonl.gz > matches.jsonl
   stream-lsh dedup --threshold 0.6 -o matches.jsonl --clusters clusters.jsonl news/*.csv
   stream-lsh dedup corpus.parquet --keep longest -o clean.parquet
+  stream-lsh dedup corpus.jsonl.gz -o matches.jsonl --report report.html
   stream-lsh dedup archive/ --save archive.slsh
   stream-lsh dedup --index archive.slsh --query incoming.jsonl > known.jsonl
   zcat dump.gz | stream-lsh dedup --text-column body - | head
@@ -97,7 +99,7 @@ def name_outputs(options: Namespace) -> None:
     if options.index and not options.query:
         problems.append("--index: expected --query, which names the documents to look up")
     if options.query:
-        given = {"--keep": options.keep, "--assign": options.assign}
+        given = {"--keep": options.keep, "--assign": options.assign, "--report": options.page}
         problems += [
             f"{name}: needs all pairs, so it cannot be used with --query" for name, value in given.items() if value
         ]
@@ -116,7 +118,9 @@ def run_with(options: Namespace) -> int:
     started = time.monotonic()
     inputs = find_inputs(options.file, options.format, delimiter=options.delimiter)
     cleans = options.kept is not None or options.assign is not None
-    check_outputs([*outputs_of(options), options.kept, options.assign, options.save], [file.path for file in inputs])
+    check_outputs(
+        [*outputs_of(options), options.kept, options.assign, options.save, options.page], [file.path for file in inputs]
+    )
     check_twice(inputs if cleans else ())
     with ExitStack() as open_things:
         open_things.enter_context(collection_paused())
@@ -143,7 +147,7 @@ def run_with(options: Namespace) -> int:
         run.run()
         if clean is not None:
             clean.write(run.clusters())
-        run.write()
+        run.write([] if clean is None else clean.summary())
     if not options.quiet:
         run.report(time.monotonic() - started)
         report_lines([] if clean is None else clean.summary())
@@ -156,7 +160,7 @@ def make_parser() -> Parser:
         "dedup",
         "Find all pairs of near-duplicate documents with their exact similarity, and the clusters that they form.",
         _EPILOG,
-        first=("threshold", "preset", "output", "keep", "assign", "clusters", "query", "index", "save"),
+        first=("threshold", "preset", "output", "keep", "assign", "clusters", "page", "query", "index", "save"),
     )
     add = parser.add_argument
     add("file", nargs="*", metavar="FILE", help="file or folder; - for standard input")
@@ -185,6 +189,7 @@ def _add_outputs(parser: Parser) -> None:
     add("--assign", metavar="OUT", help="file for the input with an additional column `cluster`")
     add("--matches", metavar="OUT", help="file for the matches (default: without --keep, the file of --output)")
     add("--clusters", metavar="OUT", help="file for the clusters")
+    add_page(add)
     add("--save", metavar="INDEX", help="file for the collection of all documents, for --index")
     add_rejects(add)
 

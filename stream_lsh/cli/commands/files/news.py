@@ -29,7 +29,7 @@ The extension of an output sets its format: .jsonl, .csv, .tsv or .parquet.  .gz
 
 examples:
   stream-lsh news articles/
-  stream-lsh news articles.jsonl.gz --retention 1d -o stories.parquet
+  stream-lsh news articles.jsonl.gz --retention 1d -o stories.parquet --report report.html
 """
 
 
@@ -44,6 +44,6 @@ def make_parser() -> Parser:
         "news",
         "Show the stories in articles, the largest first.",
         _EPILOG,
-        first=("threshold", "retention", "report", "json", "matches"),
+        first=("threshold", "retention", "report", "page", "json", "matches"),
     )
-    return add_report_options(parser, "the stories", "stories", STORIES)
+    return add_report_options(parser, "the stories", "stories", STORIES, page=True)

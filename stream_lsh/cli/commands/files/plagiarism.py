@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from stream_lsh.cli.options.common import SHINGLES, add_general, add_input, add_normalise, add_output, add_rejects
-from stream_lsh.cli.options.parser import Parser, real, whole
-from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code, report_lines
+from stream_lsh.cli.options.parser import Parser, page_file, real, whole
+from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code, report_lines
 from stream_lsh.cli.process import hold, release
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input, find_inputs
@@ -100,7 +100,7 @@ def make_parser() -> Parser:
     add = parser.add_argument_group("output").add_argument
     add_output(add, "the pairs")
     add("--json", action="store_true", help="JSON lines")
-    add("--report", metavar="OUT", help="HTML page that shows the passages side by side")
+    add("--report", type=page_file, metavar="OUT", help="HTML page that shows the passages side by side")
     add("--full", action="store_true", help="show long texts in full in the report")
     add_rejects(add)
     add_general(parser)
@@ -110,8 +110,6 @@ def make_parser() -> Parser:
 
 def _check(options: Namespace, inputs: Sequence[Input]) -> None:
     problems = []
-    if options.report == STDOUT:
-        problems.append("--report: got -, expected a file")
     if [file.path for file in inputs].count(STDIN) > 1:
         problems.append("-: standard input can be read once only")
     if options.full and options.report is None:

@@ -1,0 +1,216 @@
+"""The pages of `dedup --report` and `news --report`: their numbers are those of the other outputs, and nothing acts."""
+
+import html
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.unit.cli.runs import DOCUMENTS, EDITED, LINES, LOW, STORY, Run, a_few_thousand, dedup, lines_of, stream_lsh
+
+HOSTILE = (
+    "<script>alert(1)</script><img src=x onerror=alert(1)>&\"' \x1b[2J \u202eabc \u05e9\u05dc\u05d5\u05dd e"
+    + "\u0301" * 99
+)
+
+
+ELEMENTS = (
+    "html head meta title style body main h1 h2 h3 dl div dt dd p table caption thead tbody tr th td svg rect bdi mark "
+    "span strong"
+)
+ATTRIBUTES = (
+    "lang charset name content class scope colspan data-label dir width height viewbox preserveaspectratio "
+    "aria-hidden x fill"
+)
+
+
+class Elements(HTMLParser):
+    """The names of all elements and attributes of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.names, self.attributes = set[str](), set[str]()
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
+def words(seed: int, count: int = 60) -> str:
+    random = Random(seed)
+    return " ".join(f"w{random.randrange(2_000)}" for _ in range(count))
+
+
+def hostile_documents() -> list[dict[str, object]]:
+    """Near-duplicates with elements, control characters, long words and right-to-left texts in every place."""
+    return [
+        {
+            "id": f"{HOSTILE}{'i' * 150}{n}",
+            "text": f"{HOSTILE} {'long' * 300} {words(3)} {n}",
+            "title": HOSTILE * 2,
+            "source": f"{HOSTILE}{n}",
+            "time": 10**9 + n,
+        }
+        for n in range(3)
+    ]
+
+
+def text_of(page: str) -> str:
+    """The text of a page as a reader sees it, without its elements."""
+    return html.unescape(re.sub(r"<[^>]*>", " ", page.partition("<body>")[2]))
+
+
+def facts_of(page: str) -> dict[str, str]:
+    return {
+        html.unescape(name): html.unescape(value) for name, value in re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", page)
+    }
+
+
+def bars_of(page: str) -> dict[str, int]:
+    """The rows of the distribution: their ranges with the number of matches."""
+    rows = re.findall(r'<tr><th scope="row" class="number">(.*?)</th>.*?<td class="number">([\d,]+)</td></tr>', page)
+    return {name: int(count.replace(",", "")) for name, count in rows}
+
+
+def reported(command: str, path: Path, stdin: bytes, *options: str) -> tuple[Run, str]:
+    run = stream_lsh(command, "-", "--report", path, *options, stdin=stdin)
+    assert run.code == 0, run.err
+    return run, path.read_text(encoding="utf-8")
+
+
+def test_the_totals_and_the_distribution_are_those_of_the_matches(tmp_path: Path) -> None:
+    lines = a_few_thousand(400) + b'{"id": 1, "text": 5}\n'
+    run, page = reported("dedup", tmp_path / "r.html", lines, "--threshold", "0.7")
+    facts = facts_of(page)
+    assert (facts["documents"], facts["rejected"], facts["threshold"]) == ("400", "1", "0.7, jaccard")
+    assert facts["matches"] == str(len(run.out))
+    ids = {id for pair in run.pairs for id in pair}
+    assert int(facts["copies: all but one of each cluster"]) + int(facts["clusters"]) == len(ids)
+    bars = bars_of(page)
+    assert sum(bars.values()) == len(run.out) > 100
+    for name, count in bars.items():
+        low, _, high = name.partition(" to ")
+        inside = [one for one in run.pairs.values() if float(low) <= one and (not high or one < float(high))]
+        assert len(inside) == count, name
+    assert page.index("threshold 0.7: less similar") < page.index('<th scope="row" class="number">')
+
+
+def test_the_recall_is_that_of_the_s_curve_over_the_matches(tmp_path: Path) -> None:
+    base = words(1, 100).split()
+    documents = [{"id": str(n), "text": " ".join([f"x{n}", *base[: 100 - 2 * n]])} for n in range(20)]
+    run, page = reported("dedup", tmp_path / "r.html", lines_of(documents), "--threshold", "0.6", "--recall", "0.9")
+    bands, rows = (int(number) for number in re.findall(r"(\d+) bands of (\d+) rows", page)[0])
+    expected = sum(1 / (1 - (1 - s**rows) ** bands) for s in run.pairs.values())
+    assert f"the estimated recall is {len(run.out) / expected:.4f}" in page
+    assert "all candidates were compared" in page
+    exact = reported("dedup", tmp_path / "r.html", lines_of(documents), "--threshold", "0.9", "--method", "exact")[1]
+    assert "it finds every match" in exact
+
+
+def test_what_the_caps_omitted_is_reported_with_the_recall(tmp_path: Path) -> None:
+    documents = [{"id": str(n), "text": f"{STORY} {n % 7}"} for n in range(200)]
+    run, page = reported("dedup", tmp_path / "r.html", lines_of(documents), *LOW, "--max-candidates", "5")
+    (capped,) = (line for line in run.err.splitlines() if line.startswith("capped: "))
+    assert capped in text_of(page)
+    assert "buckets were not followed to their end" in page
+
+
+def test_a_cluster_shows_its_least_similar_match_with_the_differences_marked(tmp_path: Path) -> None:
+    run, page = reported("dedup", tmp_path / "r.html", LINES, *LOW)
+    ((left, right),) = run.pairs
+    assert (left, right) == ("a", "b")
+    assert re.findall("<mark>(.*?)</mark>", page) == ["monday", "tuesday"]
+    (similarity,) = run.pairs.values()
+    assert f"The least similar match, {similarity:.4f}" in page
+    shown = [
+        html.unescape(re.sub("<.*?>", "", one)) for one in re.findall('<div class="text" dir="auto">(.*?)</div>', page)
+    ]
+    assert shown == [STORY, EDITED]
+
+
+def test_long_texts_are_shown_around_their_first_difference(tmp_path: Path) -> None:
+    base = words(2, 3_000)
+    documents = [{"id": "a", "text": f"{base} left end"}, {"id": "b", "text": f"{base} right end"}]
+    page = reported("dedup", tmp_path / "r.html", lines_of(documents))[1]
+    assert re.findall("<mark>(.*?)</mark>", page) == ["left end", "right end"]
+    assert len(re.findall(r"\[… [\d,]+ characters …\]", page)) == 2
+    assert len(page) < 20_000
+
+
+def test_a_page_has_a_bounded_size(tmp_path: Path) -> None:
+    filler = "<\"'&>" * 700
+    documents = [
+        {"id": f"{'<' * 200}{group}-{n}", "text": f"{filler} {words(group, 2_000)} {n} " + f'"{n}' * 900}
+        for group in range(30)
+        for n in range(40)
+    ]
+    _, page = reported("dedup", tmp_path / "r.html", lines_of(documents), *LOW, "--matches", "/dev/null")
+    assert page.count("<h3>") == 20
+    assert page.count("<tr><td") == 20 * 20
+    assert "The 20 largest of 30 clusters are shown." in page
+    assert "40 documents, the newest 20 of them below" in page
+    assert len(page.encode()) < 2_000_000
+
+
+@pytest.mark.parametrize("command", ["dedup", "news"])
+def test_hostile_texts_titles_and_ids_only_show(command: str, tmp_path: Path) -> None:
+    options = ("--json",) if command == "news" else ()
+    page = reported(command, tmp_path / "r.html", lines_of(hostile_documents()), *options)[1]
+    assert facts_of(page)["clusters"] == "1"
+    parsed = Elements(page)
+    assert parsed.names <= set(ELEMENTS.split())
+    assert parsed.attributes <= set(ATTRIBUTES.split())
+    assert not any(character in page for character in "\x1b\u202e")
+    assert "\u0301" * 5 not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+
+
+def test_stories_have_headlines_and_outlets(tmp_path: Path) -> None:
+    documents = [
+        {
+            "id": f"n{n}",
+            "text": f"{words(5, 90)} {n}",
+            "title": f"Bridge & tunnel {n}",
+            "source": outlet,
+            "time": 10**9 + n,
+        }
+        for n, outlet in enumerate(("Wire", "Herald", "Post"))
+    ]
+    run, page = reported("news", tmp_path / "r.html", lines_of(documents), "--json")
+    assert re.findall("<h3>(.*?)</h3>", page) == [f"<bdi>{html.escape(run.out[0]['headline'])}</bdi>"]
+    assert "3 outlets: Wire, Herald" in text_of(page)
+    assert re.findall(r'data-label="outlet"><bdi>(.*?)</bdi>', page) == ["Post", "Herald", "Wire"]
+
+
+def test_kept_rows_deletes_and_repeated_ids_are_reported(tmp_path: Path) -> None:
+    path, clean = tmp_path / "in.jsonl", tmp_path / "clean.jsonl"
+    path.write_bytes(LINES + LINES + b'{"id": "c", "deleted": true}\n')
+    run = dedup(path, *LOW, "--keep", "first", "-o", clean, "--report", tmp_path / "r.html")
+    page = text_of((tmp_path / "r.html").read_text(encoding="utf-8"))
+    lines = [line for line in run.err.splitlines() if line.endswith(("rows kept", "counts", "deletes"))]
+    assert len(lines) == 3
+    assert [line for line in lines if line not in page] == []
+
+
+def test_a_run_without_matches_has_a_report(tmp_path: Path) -> None:
+    page = text_of(reported("dedup", tmp_path / "r.html", lines_of(DOCUMENTS[2:]))[1])
+    assert "No match reaches the threshold." in page
+    assert "No cluster: no two documents match." in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("dedup", "-", "--report", "-"), "expected a file"),
+        (("dedup", "-", "--query", "x.jsonl", "--report", "r.html"), "--report: needs all pairs"),
+        (("news", "-", "--report", "no-such-folder/r.html"), "cannot be written"),
+        (("dedup", "-", "--report", "m.jsonl", "--matches", "m.jsonl"), "two outputs cannot be one file"),
+    ],
+)
+def test_wrong_use_is_reported_with_exit_code_2(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    run = stream_lsh(*arguments, stdin=LINES, cwd=tmp_path)
+    assert run.code == 2
+    assert message in run.err
