@@ -156,7 +156,9 @@ class Peers:
         for partition in partitions:
             if partition in assignment.peers:
                 by_peer.setdefault(assignment.peers[partition], []).append(partition)
-        calls = [self._ask(asked, peer, tuple(some), assignment) for peer, some in by_peer.items()]
+        # The other processes work while this one does, so their requests go first.
+        peers = sorted(by_peer, key=lambda peer: peer.instance == self._standing.instance)
+        calls = [self._ask(asked, peer, tuple(by_peer[peer]), assignment) for peer in peers]
         for answer in await asyncio.gather(*calls):
             if answer is not None:
                 gathered.answers.append((answer.partitions, answer.body))
@@ -174,6 +176,7 @@ class Peers:
         try:
             if peer.instance != standing.instance:
                 return await self._send(asked, peer, part)
+            await asyncio.sleep(0)  # the library sends requests in tasks of their own
             return _Answer(partitions, await run_step(step, part), part.lag)
         except Problem as problem:
             if problem.name != "not-now":
@@ -215,7 +218,8 @@ class Peers:
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
             connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_SECONDS)
-            self._session = aiohttp.ClientSession(connector=connector, auto_decompress=False)
+            jar = aiohttp.DummyCookieJar()
+            self._session = aiohttp.ClientSession(connector=connector, cookie_jar=jar, auto_decompress=False)
         return self._session
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from stream_lsh.arrays import I64, Bools
 from stream_lsh.ledger.edges import Edges, concatenated
 from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame, Verifications, VerificationsFrame
 from stream_lsh.pipeline.compare import Comparer
@@ -74,7 +75,8 @@ class SimilarDocuments(Resource):
             capped = hits.capped
             if len(hits):
                 found, edges = await self._compared(state, request, query, signed, hits)
-                compared = int(np.isin(hits.old >> _PARTITION, found.missing, invert=True).sum())
+                sources = (hits.old >> _PARTITION).astype(np.int64)
+                compared = len(hits) - int(_among(sources, found.missing, state.partitions).sum())
         missing = {"buckets": candidates.missing, "documents": found.missing}
         missing = {table: absent for table, absent in missing.items() if absent}
         return Answer(
@@ -94,7 +96,7 @@ class SimilarDocuments(Resource):
         places = bucket_partitions(signed.buckets, state.partitions)
 
         def body(partitions: Sequence[int]) -> bytes:
-            buckets = signed.buckets[np.isin(places, partitions)]
+            buckets = signed.buckets[_among(places, partitions, state.partitions)]
             return encode(BandsFrame(postings=replace(signed, buckets=buckets).postings), state.fingerprint)
 
         asked = Asked(state, "probe", places.tolist(), body, request, query.partial, query.stale)
@@ -108,7 +110,7 @@ class SimilarDocuments(Resource):
         places = (hits.old >> _PARTITION).astype(np.int64)
 
         def body(partitions: Sequence[int]) -> bytes:
-            verifications = signed.against(hits.old[np.isin(places, partitions)])
+            verifications = signed.against(hits.old[_among(places, partitions, state.partitions)])
             return encode(VerificationsFrame(verifications), state.fingerprint)
 
         step = "compare-any-time" if signed.time_ms is None else "compare"
@@ -173,6 +175,13 @@ async def _compared(part: Part, asked: Verifications, comparer: Comparer, any_ti
             await asyncio.sleep(0)
             if part.states()[partition].table is not table:
                 raise Problem("not-now", "the partition has been assigned again")
+
+
+def _among(places: I64, partitions: Sequence[int], count: int) -> Bools:
+    """Which places are one of the partitions, of `count` in all: bool[n]."""
+    among = np.zeros(count, np.bool_)
+    among[list(partitions)] = True
+    return among[places]
 
 
 def _bare(edges: Edges) -> Edges:
