@@ -202,11 +202,16 @@ class EntitySummary(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tru
 
 
 class EntityPage(EntitySummary, frozen=True, omit_defaults=True, kw_only=True):
-    """An entity with a page of its records, oldest first."""
+    """An entity with a page of its records, oldest first.
+
+    Attributes:
+        origins: the id of the record that each value of the golden record comes from, by field.
+    """
 
     members: tuple[Member, ...]
     next: int | None
     lag: int
+    origins: dict[str, str] = {}
     history: History = History(None, ())
     links: Links | None = None
 

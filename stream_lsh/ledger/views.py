@@ -8,7 +8,7 @@ be missing from a listing, or be in it twice; all others are in it once.  A list
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from heapq import nsmallest
 from typing import Literal, NamedTuple
@@ -18,6 +18,7 @@ import numpy as np
 from stream_lsh.arrays import F64, I64
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MirrorChange, PairState
 from stream_lsh.ledger.cluster_columns import ClusterColumns, Heading
+from stream_lsh.ledger.clusters.entities import Entities
 from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster
 from stream_lsh.ledger.frame_notes import Frame, Seen
 from stream_lsh.ledger.graph.nodes import view_f64, view_i64, view_u32
@@ -107,6 +108,12 @@ def cluster_view(ledger: Ledger, cluster: Cluster) -> ClusterChange:
 
 def _seen(ledger: Ledger, cluster: Cluster) -> Seen:
     return Frame(-1, ledger.graph, ledger.describer).seen(cluster)
+
+
+def origins_of(ledger: Ledger, cluster: Cluster) -> Mapping[str, str] | None:
+    """The member that each value of an entity's golden record comes from, by field; None for other clusters."""
+    describer = ledger.describer
+    return describer.origins(cluster, ledger.graph.nodes) if isinstance(describer, Entities) else None
 
 
 def successor(ledger: Ledger, id: str) -> str | None:

@@ -81,20 +81,24 @@ class GoldenRecords:
             the standard form (some 3 us) of every value of fields that keep the most frequent one, and usually of one
             value of other fields; a sort of the members for each field.
         """
+        return {name: member.fields[name] for name, member in self.origins(members).items()}
+
+    def origins(self, members: Iterable[Member]) -> dict[str, Member]:
+        """The member that each value of the golden record comes from, as `of`; of equal values the newest member's."""
         newest = sorted(members, key=lambda member: (-member.time_ms, member.id))
-        golden: dict[str, Any] = {}
+        origins: dict[str, Member] = {}
         for name, rule, standard in self._fields:
             having = [(member, member.fields[name]) for member in newest if name in member.fields]
-            value = rule(having, standard)
-            if value is not None:
-                golden[name] = value
-        return golden
+            origin = rule(having, standard)
+            if origin is not None:
+                origins[name] = origin
+        return origins
 
 
 _Having = Sequence[tuple[Member, Any]]
 """Members with their values of a field, the newest first."""
-_Rule = Callable[[_Having, Callable[[Any], str]], Any]
-"""Selects the surviving value, given the standardiser; None if no value has a standard form."""
+_Rule = Callable[[_Having, Callable[[Any], str]], Member | None]
+"""Selects the member whose value survives, given the standardiser; None if no value has a standard form."""
 
 
 def _standard(standardise: Standardise, missing: frozenset[str]) -> Callable[[Any], str]:
@@ -124,21 +128,21 @@ def _rule(keep: str, ranks: Mapping[str, int]) -> _Rule:
         "source-priority": lambda having: ranks.get(fold(having[0].source), len(ranks)),
     }[keep]
     # The sort is stable, so the newest of equal members stays first.
-    return lambda having, standard: next((value for _, value in sorted(having, key=order) if standard(value)), None)
+    return lambda having, standard: next((one for one, value in sorted(having, key=order) if standard(value)), None)
 
 
-def _most_frequent(having: _Having, standard: Callable[[Any], str]) -> Any:
+def _most_frequent(having: _Having, standard: Callable[[Any], str]) -> Member | None:
     if having and all(value == having[0][1] for _, value in having):
-        return having[0][1] if standard(having[0][1]) else None
-    forms = [(standard(value), value) for _, value in having]
-    counts = Counter(form for form, _ in forms if form)
+        return having[0][0] if standard(having[0][1]) else None
+    forms = [standard(value) for _, value in having]
+    counts = Counter(form for form in forms if form)
     if not counts:
         return None
     # `max` returns the first of equal counts: that of the newest member.
     most = max(counts, key=counts.__getitem__)
-    values = [value for form, value in forms if form == most]
-    spellings = Counter(map(_spelling, values))
-    return max(values, key=lambda value: (spellings[_spelling(value)], len(_spelling(value))))
+    alike = [one for form, one in zip(forms, having, strict=True) if form == most]
+    spellings = Counter(_spelling(value) for _, value in alike)
+    return max(alike, key=lambda one: (spellings[_spelling(one[1])], len(_spelling(one[1]))))[0]
 
 
 def _spelling(value: Any) -> str:

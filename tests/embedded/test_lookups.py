@@ -179,8 +179,11 @@ async def test_entities_and_reviews_are_those_of_the_topics() -> None:
         for entity in await pages(app.clients[0], "entities?sort=size", "entities", "after", 9):
             members = await pages(app.clients[1], f"entities/{entity['entity']}", "members", "start", 5)
             shown[entity["entity"]] = {member["id"] for member in members}
-            for member in members:
-                assert {*member["fields"].values()} == {*values[int(member["id"])]["fields"].values()}
+            fields = {member["id"]: member["fields"] for member in members}
+            for id, found_fields in fields.items():
+                assert {*found_fields.values()} == {*values[int(id)]["fields"].values()}
+            origins = (await found(app.clients[0], f"entities/{entity['entity']}"))["origins"]
+            assert entity["golden"] == {name: fields[id][name] for name, id in origins.items()}
             assert entity["golden"]
         assert shown == members_of
         assert len(shown) > 20

@@ -43,9 +43,17 @@ def limits_of_records(limits: Limits, profile: Profile, describer: Entities | No
         guards = replace(guards, one_per_source=True)
     if profile.bridge > profile.match and not (guards.strong_links or guards.bridge_similarity):
         guards = replace(guards, bridge_similarity=profile.bridge)
-    return replace(
-        limits, guards=guards, link_from=profile.match, describer=describer or Entities(golden_texts(profile))
-    )
+    return replace(limits, guards=guards, link_from=profile.match, describer=describer or entities_of(profile))
+
+
+def entities_of(profile: Profile) -> Entities:
+    """Describes entities by golden records and their origins."""
+    records = GoldenRecords(profile)
+
+    def origins(members: Iterable[MemberText]) -> dict[str, str]:
+        return {name: member.id for name, member in records.origins(_members(members)).items()}
+
+    return Entities(golden_texts(profile), origins)
 
 
 def golden_texts(profile: Profile) -> Callable[[Iterable[MemberText]], str]:
@@ -63,7 +71,10 @@ def golden_texts(profile: Profile) -> Callable[[Iterable[MemberText]], str]:
     records = GoldenRecords(profile)
 
     def golden(members: Iterable[MemberText]) -> str:
-        read = [Member(id, source, time_ms, _decode(fields or "{}")) for id, source, time_ms, fields in members]
-        return _encode(records.of(read)).decode()
+        return _encode(records.of(_members(members))).decode()
 
     return golden
+
+
+def _members(members: Iterable[MemberText]) -> list[Member]:
+    return [Member(id, source, time_ms, _decode(fields or "{}")) for id, source, time_ms, fields in members]

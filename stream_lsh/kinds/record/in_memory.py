@@ -14,13 +14,12 @@ import numpy as np
 
 from stream_lsh.errors import ConfigError, MalformedMessage, UnusableDocument
 from stream_lsh.kinds.in_memory import InMemory, cap_settings
-from stream_lsh.kinds.record.golden import golden_texts, limits_of_records
+from stream_lsh.kinds.record.golden import entities_of, limits_of_records
 from stream_lsh.kinds.record.in_frames import entity_columns, pair_columns, records_of
 from stream_lsh.kinds.record.messages import record_document
 from stream_lsh.kinds.record.profiles import find_profile
 from stream_lsh.kinds.record.rows import RecordNames
 from stream_lsh.ledger.changes import MatchChange, PairState
-from stream_lsh.ledger.clusters.entities import Entities
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.decisions import DIFFERENT, SAME
 from stream_lsh.ledger.graph.pairs import MATCH, REVIEW
@@ -79,7 +78,7 @@ class RecordLinker(InMemory):
             problems.append(f"max_candidates: got {max_candidates}, expected 0 (no caps) or more")
         if problems:
             raise ConfigError(problems)
-        self._entities = Entities(golden_texts(self.profile))
+        self._entities = entities_of(self.profile)
         limits = limits_of_records(Limits.of(max_candidates, None, guards), self.profile, self._entities)
         from stream_lsh.kinds.record.scheme import RecordScheme  # noqa: PLC0415 - loads the extra `records`
 

@@ -1,13 +1,17 @@
 """Entities, the summaries of clusters of records: the members with their sources, and the golden record."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from stream_lsh.ledger.changes import EntitySummary
 from stream_lsh.ledger.clusters.ids import NEWEST_LISTED, Cluster
 from stream_lsh.ledger.graph.nodes import Nodes
 
-Golden = Callable[[Sequence[tuple[str, str, int, str]]], str]
-"""Builds a golden record from all members of a cluster, oldest first: (id, source, event time, fields as JSON)."""
+Members = Sequence[tuple[str, str, int, str]]
+"""All members of a cluster, oldest first: (id, source, event time, fields as JSON)."""
+Golden = Callable[[Members], str]
+"""Builds a golden record."""
+Origins = Callable[[Members], Mapping[str, str]]
+"""Finds the id of the member that each value of a golden record comes from, by field."""
 
 
 class _CachedSummary:
@@ -32,6 +36,7 @@ class Entities:
 
     Args:
         golden: builds the golden record from the members alone.
+        origins: finds where its values come from.
 
     Guarantees:
         the summary is a function of the members, independent of their order of arrival.
@@ -48,8 +53,8 @@ class Entities:
         EntitySummary(members=(('b', 'crm'), ('a', 'crm')), golden='{"name":"a"}')
     """
 
-    def __init__(self, golden: Golden) -> None:
-        self._golden = golden
+    def __init__(self, golden: Golden, origins: Origins = lambda members: {}) -> None:
+        self._golden, self._origins = golden, origins
 
     def representative(self, cluster: Cluster, nodes: Nodes) -> int:
         """The oldest member."""
@@ -60,13 +65,20 @@ class Entities:
         kept = cluster.kept
         if isinstance(kept, _CachedSummary) and kept.summary is not None:
             return kept.summary
-        ids, times, abouts = nodes.ids, nodes.times, nodes.abouts
+        ids, abouts = nodes.ids, nodes.abouts
         newest = cluster[: -NEWEST_LISTED - 1 : -1]
         summary = EntitySummary(
             members=tuple([(ids[slot], abouts[slot].source) for slot in newest]),
-            golden=self._golden(
-                [(ids[slot], abouts[slot].source, times[slot], abouts[slot].title) for slot in cluster]
-            ),
+            golden=self._golden(_members(cluster, nodes)),
         )
         cluster.kept = _CachedSummary(summary)
         return summary
+
+    def origins(self, cluster: Cluster, nodes: Nodes) -> Mapping[str, str]:
+        """The id of the member that each value of the golden record comes from, by field; not cached."""
+        return self._origins(_members(cluster, nodes))
+
+
+def _members(cluster: Cluster, nodes: Nodes) -> Members:
+    ids, times, abouts = nodes.ids, nodes.times, nodes.abouts
+    return [(ids[slot], abouts[slot].source, times[slot], abouts[slot].title) for slot in cluster]

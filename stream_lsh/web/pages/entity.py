@@ -39,7 +39,7 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
             "heading": label(found),
             "size": counted(found["size"], "record"),
             "sources": sources.most_common(10) if len(members) == found["size"] else [],
-            "fields": [_field(name, golden, members) for name in names[:_MOST_FIELDS]],
+            "fields": [_field(name, golden, found["origins"], members) for name in names[:_MOST_FIELDS]],
             "omitted": max(0, len(names) - _MOST_FIELDS),
             "members": members,
             **pairs_of(found),
@@ -55,9 +55,18 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
     )
 
 
-def _field(name: str, golden: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """A field: the value of the golden record, the number of records that have it, and the other values."""
+def _field(
+    name: str, golden: Mapping[str, Any], origins: Mapping[str, str], members: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """A field: the value of the golden record, its origin, the number of records that have it, and the other values."""
     value = field_text(golden.get(name))
     counts = Counter(text for one in members if (text := field_text(one.get("fields", {}).get(name))))
     others = [(text, times) for text, times in counts.most_common() if text != value]
-    return {"name": name, "value": value, "of": counts[value], "others": others[:10], "more": max(0, len(others) - 10)}
+    return {
+        "name": name,
+        "value": value,
+        "origin": origins.get(name),
+        "of": counts[value],
+        "others": others[:10],
+        "more": max(0, len(others) - 10),
+    }

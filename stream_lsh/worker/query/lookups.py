@@ -249,6 +249,7 @@ async def _describe_cluster(part: Part, argument: dict[str, Any]) -> dict[str, A
         ],
         "next": start + limit if start + limit < len(cluster) else None,
         "history": _history(part, id),
+        **({"origins": origins} if (origins := views.origins_of(ledger, cluster)) is not None else {}),
         **({"links": _links(ledger, cluster)} if len(cluster) <= _LINKED else {}),
     }
 

@@ -27,7 +27,8 @@ def _record(id: str, fields: Mapping[str, Any], partner: str | None = "crm-3", s
 
 def _one_entity(golden: Mapping[str, Any], *members: Any, **changes: Any) -> Callable[[], FixedSource]:
     whole = {**_entity("crm-3", golden, len(members)), "members": list(members), "next": None, "lag": 0}
-    value = {**whole, "history": {"since": START, "events": []}, **changes}
+    origins = {name: members[0]["id"] for name in golden}
+    value = {**whole, "origins": origins, "history": {"since": START, "events": []}, **changes}
     return lambda: FixedSource({"/pipelines/people/entities/crm-3?limit=100": (200, value)})
 
 

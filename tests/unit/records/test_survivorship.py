@@ -179,10 +179,12 @@ MEMBERS = st.lists(
 def test_the_order_of_the_members_makes_no_difference(found: list[Member], chance: Any) -> None:
     golden = GoldenRecords(ALL)
     expected = golden.of(found)
+    origins = {name: one.id for name, one in golden.origins(found).items()}
     for _ in range(5):
         chance.shuffle(found)
         again = golden.of(found)
         assert again == expected
+        assert {name: one.id for name, one in golden.origins(found).items()} == origins
         assert [type(value) for value in again.values()] == [type(value) for value in expected.values()]
 
 
@@ -190,6 +192,9 @@ def test_the_order_of_the_members_makes_no_difference(found: list[Member], chanc
 @given(MEMBERS)
 def test_each_value_is_one_of_the_members_and_no_other_one_has_more_right(found: list[Member]) -> None:
     golden, reader = golden_record(ALL, found), Reader(ALL)
+    origins = GoldenRecords(ALL).origins(found)
+    assert all(origin in found for origin in origins.values())
+    assert golden == {name: origin.fields[name] for name, origin in origins.items()}
 
     def having(name: str) -> list[tuple[Member, str]]:
         at = ALL.names.index(name)
