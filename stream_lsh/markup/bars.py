@@ -55,15 +55,18 @@ def histogram(values: F64, marks: Mapping[float, str], caption: str, most: int =
         return
     edges = edges_of(values, [*marks], most)
     counts = np.bincount(np.searchsorted(edges, values, side="right") - 1, minlength=edges.size).tolist()
-    digits = max(_decimals(edge) for edge in edges.tolist())
+    digits = max(_decimals(edge) for edge in edges.tolist() if edge not in marks)
+    names = [_number(edge, digits + 2 * (_decimals(edge) > digits)) for edge in edges.tolist()]
     longest = math.log1p(max(counts))
+    first = min(int(np.argmax(np.array(counts) > 0)), int(np.argmax(np.isin(edges, [*marks]))) if marks else edges.size)
     yield f'<table class="chart"><caption>{escape(caption)}</caption><tbody>'
-    for at, (edge, count) in enumerate(zip(edges.tolist(), counts, strict=True)):
-        if edge in marks:
-            yield f'<tr class="threshold"><th scope="rowgroup" colspan="3">{escape(marks[edge])}</th></tr>'
-        ends = f" to {edges[at + 1]:.{digits}f}" if at + 1 < edges.size else ""
+    for at, count in [*enumerate(counts)][first:]:
+        if edges[at] in marks:
+            yield f'<tr class="threshold"><th scope="rowgroup" colspan="3">{escape(marks[edges[at]])}</th></tr>'
+        above = " and above" if values.max() > edges[-1] else ""
+        ends = f" to {names[at + 1]}" if at + 1 < edges.size else above
         yield (
-            f'<tr><th scope="row" class="number">{edge:.{digits}f}{ends}</th>'
+            f'<tr><th scope="row" class="number">{names[at]}{ends}</th>'
             f'<td class="bar">{bar(math.log1p(count) / longest)}</td><td class="number">{count:,}</td></tr>'
         )
     yield "</tbody></table>"
@@ -77,6 +80,18 @@ def bar(share: float, colour: str = BLUE) -> str:
         '<svg width="200" ...><rect x="0" width="100.0" height="10" fill="#2f81d6"/></svg>'
     """
     return _drawn([(0, _WIDTH * share, colour)], _WIDTH)
+
+
+def signed_bar(value: float, reach: float) -> str:
+    """A bar from the middle: to the right for a positive value, to the left for a negative one.
+
+    Args:
+        value: any.
+        reach: the value that fills a side, above 0.
+    """
+    half = _WIDTH / 2
+    length = half * min(1.0, abs(value) / reach)
+    return _drawn([(half - length if value < 0 else half, length, ORANGE if value < 0 else BLUE)], _WIDTH)
 
 
 def steps(
@@ -97,7 +112,7 @@ def steps(
         colour = ORANGE if amount < 0 else BLUE
         yield (
             f'<tr><th scope="row" class="name">{name}</th>{cells}'
-            f'<td class="bar">{_drawn([(start, width, colour)] if known else [], STEPS_WIDTH)}</td>'
+            f'<td class="bar">{_drawn([(start, width, colour)], STEPS_WIDTH) if known else ""}</td>'
             f'<td class="number amount">{signed(amount) if known else ""}</td></tr>'
         )
     name, amount = total
@@ -135,6 +150,10 @@ def _drawn(parts: Sequence[tuple[float, float, str]], width: int) -> str:
         f'<svg width="{width}" height="{_HEIGHT}" viewBox="0 0 {width} {_HEIGHT}" preserveAspectRatio="none" '
         f'aria-hidden="true">{rects}</svg>'
     )
+
+
+def _number(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}".replace("-", "−")
 
 
 def _decimals(number: float) -> int:

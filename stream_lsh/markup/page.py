@@ -20,7 +20,8 @@ caption { text-align: left; color: var(--muted); padding-bottom: .4rem; }
 td.number, th.number { text-align: right; white-space: nowrap; }
 tr.threshold th { color: var(--muted); border-bottom: 2px dashed var(--muted); font-weight: 600; }
 table.chart { max-width: 48rem; }
-td.bar { width: 55%; vertical-align: middle; } td.bar svg { display: block; width: 100%; }
+td.bar { width: 55%; vertical-align: middle; } table.rows td.bar { width: 25%; }
+td.bar svg { display: block; width: 100%; }
 .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .8rem; margin: 1rem 0; }
 .facts div { background: var(--raised); border: 1px solid var(--line); border-radius: 6px; padding: .5rem .8rem; }
 .facts dt { color: var(--muted); font-size: .87rem; } .facts dd { margin: 0; font-weight: 600; }
@@ -40,9 +41,10 @@ mark { background: var(--mark); color: inherit; border-radius: 3px; padding: .05
   table.rows thead, table.steps thead { display: none; }
   table.rows tr { display: block; border-bottom: 1px solid var(--line); padding: .3rem 0; }
   table.rows td { display: block; border: 0; padding: 0; text-align: left; white-space: normal; }
+  table.rows td.bar { width: auto; }
   table.rows td::before { content: attr(data-label) ": "; color: var(--muted); } table.rows td:empty { display: none; }
   table.steps tr { display: grid; grid-template-columns: 1fr 1fr auto; border-bottom: 1px solid var(--line); }
-  table.steps td, table.steps th { border: 0; padding-top: 0; }
+  table.steps td, table.steps th { border: 0; padding-top: 0; } table.steps td:empty:not(.amount) { display: none; }
   table.steps .name { grid-column: 1 / 3; font-weight: 600; } table.steps .bar { grid-column: 1 / -1; width: 100%; }
   table.steps .amount { grid-column: 3; grid-row: 1; }
 }
@@ -93,12 +95,12 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], caption: str = 
     """A table whose cells are HTML.
 
     Args:
-        columns: names, unescaped; one that begins with "#" is of numbers.
+        columns: names, unescaped; one that begins with "#" is of numbers, with "~" of bars.
         rows: escaped cells.
         caption: unescaped.
     """
-    names = [escape(name.removeprefix("#")) for name in columns]
-    styles = [' class="number"' if name.startswith("#") else "" for name in columns]
+    names = [escape(name.lstrip("#~")) for name in columns]
+    styles = [{"#": ' class="number"', "~": ' class="bar"'}.get(name[:1], "") for name in columns]
     heads = "".join(f'<th scope="col"{style}>{name}</th>' for name, style in zip(names, styles, strict=True))
     yield '<table class="rows">' + (f"<caption>{escape(caption)}</caption>" if caption else "")
     yield f"<thead><tr>{heads}</tr></thead><tbody>"

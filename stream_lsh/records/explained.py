@@ -4,7 +4,7 @@ A score is a sum, so its explanation is exact.  With trained weights, each compa
 prior.  Without them, each comparison adds its term of the weighted mean to 0.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf, log2
@@ -15,6 +15,7 @@ from stream_lsh.records.compare.comparator import EQUAL, MISSING
 from stream_lsh.records.model import SEVERAL, Values
 from stream_lsh.records.profile import Profile, comparison_names
 from stream_lsh.records.score import Scored, Scorer
+from stream_lsh.records.steps import Frequency, Step, waterfall
 
 RawValues = Mapping[str, object]
 """The raw values of a record, in the order of the profile's fields; None for a missing value."""
@@ -26,51 +27,6 @@ class Verdict(StrEnum):
     MATCH = "match"
     REVIEW = "review"
     NONE = "no match"
-
-
-class Frequency(NamedTuple):
-    """The effect of the frequency of a value that both records have.
-
-    Attributes:
-        adds: bits; below 0 for a frequent value.
-        records: the number of counted records with the value.
-        of: the number of counted values of the field.
-    """
-
-    adds: float
-    records: int
-    of: int
-
-
-class Step(NamedTuple):
-    """The contribution of one comparison to the score.
-
-    Attributes:
-        field: its name.
-        comparator: with its settings, such as `jaro-winkler 0.92 0.8`.
-        level: the name of the level; "" if a value is missing.
-        values: in standard form, "" for a missing value.
-        given: the raw values; None for a missing or unknown value.
-        adds: to the total: bits, or a term of the mean.
-        most: the contribution of equal values, without the effect of their frequency.
-        frequency: the effect of the value's frequency, if it applies; `adds` includes its bits.
-        predicted_by: the comparison whose equal value predicts this one, so that it adds less; "" if there is none.
-    """
-
-    field: str
-    comparator: str
-    level: str
-    values: tuple[str, str]
-    given: tuple[object, object]
-    adds: float
-    most: float
-    frequency: Frequency | None
-    predicted_by: str = ""
-
-    @property
-    def missing(self) -> bool:
-        """Whether one of the values is missing, so that they were not compared."""
-        return not self.level
 
 
 class Met(NamedTuple):
@@ -129,6 +85,14 @@ class PairEvidence:
     def compared(self) -> bool:
         """Whether the records are candidates; if not, a pipeline never scores them."""
         return self.linkable and any(block.shared for block in self.blocks)
+
+    def _repr_html_(self) -> str:
+        """The waterfall, for notebooks."""
+        return "".join(self.waterfall())
+
+    def waterfall(self) -> Iterator[str]:
+        """The steps as a table with bars, in HTML."""
+        return waterfall(self.steps, self.prior, self.total, learned=self.learned)
 
     def threshold(self, probability: float) -> float:
         """A probability, converted to the scale of the total."""

@@ -1,12 +1,13 @@
 """The pages of `--report` in a real browser: narrow and wide, light and dark, and on paper."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.browser.window import NARROW, WIDE, window
-from tests.unit.cli.commands.files.test_reports import hostile_documents
+from tests.unit.cli.commands.files.test_reports import hostile_documents, hostile_records
 from tests.unit.cli.runs import lines_of, stream_lsh
 
 
@@ -14,10 +15,11 @@ from tests.unit.cli.runs import lines_of, stream_lsh
 def reports(tmp_path: Path) -> dict[str, Path]:
     """A report of each command, over texts that try to act and to break out of their places."""
     made = {}
-    for command in ("dedup", "news", "plagiarism"):
+    for command in ("dedup", "news", "plagiarism", "link"):
         made[command] = tmp_path / f"{command}.html"
-        output = ("--output", "/dev/null")
-        run = stream_lsh(command, "-", *output, "--report", made[command], stdin=lines_of(hostile_documents()))
+        options: Sequence[str] = ("--profile", "people", "--threshold", "0.5") if command == "link" else ()
+        lines = lines_of(hostile_records() if command == "link" else hostile_documents())
+        run = stream_lsh(command, "-", *options, "--output", "/dev/null", "--report", made[command], stdin=lines)
         assert run.code == 0, run.err
     return made
 

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 from stream_lsh.cli.output.terminal import Screen, clipped, columns, padded, plain
 from stream_lsh.cli.reports.json_line import json_line
-from stream_lsh.records.explained import PairEvidence, Step
+from stream_lsh.records.explained import PairEvidence
 from stream_lsh.records.model import SEVERAL
+from stream_lsh.records.steps import Step, level, rarity
 
 _HALF = 8
 """Columns that a bar has on each side of the centre."""
@@ -117,20 +118,6 @@ def capitalised(text: str) -> str:
 def without_values(evidence: PairEvidence) -> list[str]:
     """The fields for which neither record has a value."""
     return [step.field for step in evidence.steps if not any(step.values)]
-
-
-def level(step: Step) -> str:
-    """The level of agreement of the two values."""
-    return step.level or "no value"
-
-
-def rarity(step: Step) -> str:
-    """The part of the match weight that comes from the frequency of a shared value, or its predictor; "" if none."""
-    if step.predicted_by:
-        return f"follows from {step.predicted_by}"
-    if step.frequency is None or abs(step.frequency.adds) < 0.05:
-        return ""
-    return f"{'rare' if step.frequency.adds > 0 else 'frequent'} {step.frequency.adds:+.1f}"
 
 
 def shown(value: str) -> str:

@@ -16,15 +16,14 @@ from stream_lsh.cli.reports.waterfall import (
     as_given,
     capitalised,
     found,
-    level,
-    rarity,
     shown,
     thresholds,
     title,
     total_text,
     without_values,
 )
-from stream_lsh.records.explained import PairEvidence, Step, Verdict
+from stream_lsh.records.explained import PairEvidence, Verdict
+from stream_lsh.records.steps import Step, level, rarity
 
 WIDTH = 960
 _MARGIN, _VALUES, _PLOT, _PLOT_END, _NUMBERS = 24, 232, 430, 836, 852

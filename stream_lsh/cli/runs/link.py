@@ -7,8 +7,7 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.json import encode
 
@@ -34,6 +33,10 @@ from stream_lsh.records.model import Entity, Record, RecordMatch
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.reading import Reader
 from stream_lsh.wire.field_names import DEFAULT_NAMES
+
+if TYPE_CHECKING:
+    from stream_lsh.cli.reports.link_html import LinkReport
+    from stream_lsh.records.train.learning import Training
 
 PIPELINE = "link"
 """The value of `pipeline` in a match line."""
@@ -99,6 +102,7 @@ class LinkRun:
         self._columns: dict[str, None] = {}
         self._written: Counter[str] = Counter()
         self._deletes = 0
+        self._training: Training | None = None
 
     def _tables_of(self, inputs: Sequence[Input], options: Namespace) -> EntityTables:
         source = RowSource(inputs, DEFAULT_NAMES, options.max_bytes, encoding=options.encoding, skip_space=True)
@@ -153,7 +157,11 @@ class LinkRun:
     def _learn(self, records: Sequence[Record]) -> None:
         """Estimate missing weights from all records."""
         self._progress.say(f"learning from {len(records):,} records ...")
-        learn = partial(training_on, self._profile, records)
+
+        def learn() -> "Training":
+            self._training = training_on(self._profile, records)
+            return self._training
+
         learned = learned_here(self._profile, len(records), learn, quiet=self._options.quiet)
         if self._options.threshold is not None:
             learned = replace(learned, match=self._profile.match)
@@ -171,9 +179,12 @@ class LinkRun:
         """Write the results, one kind after the other: there may be many more pairs than records."""
         linker, outputs = self._linker, self._outputs
         writer = PairWriter(PIPELINE, linker.profile, blocker_of(self._profile).names)
+        report = self._report() if "page" in outputs else None
         for name, changes in (("matches", linker.matches), ("reviews", linker.reviews)):
             pairs = changes()
             self._written[name] = len(pairs)
+            if report is not None:
+                report.take(pairs, matches=name == "matches")
             if name in outputs:
                 outputs[name].write(self._pair_line(writer, pair) for pair in pairs)
             del pairs
@@ -185,6 +196,24 @@ class LinkRun:
             outputs["golden"].write(self._golden_lines(entities))
         if self._tables is not None:
             self._tables.write(entities, self._known)
+        if report is not None:
+            outputs["page"].write(report.page(self._totals(), entities, self._notes()))
+
+    def _report(self) -> "LinkReport":
+        from stream_lsh.cli.reports.link_html import LinkReport  # noqa: PLC0415 - for reports only
+
+        return LinkReport(self._linker, self._training)
+
+    def _totals(self) -> dict[str, int]:
+        reader, written = self.record_reader, self._written
+        return {
+            "records": reader.records,
+            "compared pairs": self._linker.counts.candidates,
+            "matches": written["matches"],
+            "pairs to review": written["reviews"],
+            "entities": written["entities"],
+            "rejected": reader.reasons.total(),
+        }
 
     def _golden_lines(self, entities: Sequence[Entity]) -> Iterator[bytes]:
         """The golden records: lines of CSV, unless the extension of the output names another format."""
@@ -207,22 +236,26 @@ class LinkRun:
     def report(self, seconds: float) -> None:
         """The summary, on standard error."""
         counts, reported, records = self._linker.counts, self._written, self.record_reader.records
-        lines = [
+        first = (
             f"{records:,} records, {counts.candidates:,} candidates, {reported['matches']:,} matches, "
             f"{reported['reviews']:,} to review, {reported['entities']:,} entities, {seconds:.1f} s, "
             f"{records / max(seconds, 1e-3):,.0f} records/s"
-        ]
-        if self._deletes:
-            lines.append(f"{self._deletes:,} deletes")
+        )
+        report_lines([first, *self._notes(caps_lines(counts))])
+
+    def _notes(self, caps: Sequence[str] = ()) -> list[str]:
+        """The lines of the summary below the first one."""
+        counts = self._linker.counts
+        lines = [f"{self._deletes:,} deletes"] if self._deletes else []
         ignored = (self._options.time_column or TIME, DELETED)
         lines += unmatched_columns(self._profile, self._columns, ignored)
-        lines += caps_lines(counts)
+        lines += caps
         if counts.capped_by_block:
             lines.append(
                 f"{counts.capped_postings:,} blocks were not followed to their end{_rules(counts.capped_by_block)}"
             )
         lines += [] if self._tables is None else self._tables.summary()
-        report_lines(lines + self.record_reader.summary())
+        return lines + self.record_reader.summary()
 
 
 def _rules(capped: Counter[str]) -> str:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 import numpy as np
 
-from stream_lsh.errors import ConfigError, MalformedMessage, UnusableDocument
+from stream_lsh.errors import ConfigError, InvariantError, MalformedMessage, UnusableDocument
 from stream_lsh.kinds.in_memory import InMemory, cap_settings
+from stream_lsh.kinds.record.frequencies import RecordCounts
 from stream_lsh.kinds.record.golden import entities_of, limits_of_records
 from stream_lsh.kinds.record.in_frames import entity_columns, pair_columns, records_of
 from stream_lsh.kinds.record.messages import record_document
@@ -26,11 +27,12 @@ from stream_lsh.ledger.graph.pairs import MATCH, REVIEW
 from stream_lsh.model import About, Cluster, Document
 from stream_lsh.pipeline.limits import Limits
 from stream_lsh.records.evidence import Named
-from stream_lsh.records.model import Entity, Record, RecordMatch, SimilarRecord, as_text
+from stream_lsh.records.model import Entity, Record, RecordMatch, SimilarRecord, as_text, values_of
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.reading import Reader, columns_of
 
 if TYPE_CHECKING:
+    from stream_lsh.records.explained import PairEvidence
     from stream_lsh.records.train.learning import Training
 
 
@@ -217,6 +219,55 @@ class RecordLinker(InMemory):
             )
         ]
         return sorted(similar, key=lambda hit: (-hit.score, hit.id))
+
+    def explain(self, one: str, other: str) -> "PairEvidence":
+        """Why two records match or do not: the match weight of each comparison, from the prior to the score.
+
+        In a notebook the result is shown as a waterfall chart.
+
+        Guarantees:
+            the score is that of the match; values are weighed by their frequencies now.
+
+        Raises:
+            UnusableDocument: no such record.
+
+        Example:
+            >>> linker = RecordLinker("people")
+            >>> rows = [{"id": 1, "name": "Jane Doe", "dob": "1980-02-03"}, {"id": 2, "name": "Jane Do", "dob": None}]
+            >>> found = linker.add_frame(rows)
+            >>> evidence = linker.explain("1", "2")
+            >>> evidence.verdict.value, evidence.steps[0].field, evidence.steps[0].values
+            ('match', 'given_name', ('jane', 'jane'))
+        """
+        from stream_lsh.records.explained import explain_pair  # noqa: PLC0415 - loads the extra `records`
+
+        (left, left_about), (right, right_about) = map(self._content, (one, other))
+        counts = self._pipeline.documents.counts
+        if not isinstance(counts, RecordCounts):
+            raise InvariantError("got a table of documents without record counts")
+        fields = len(self.profile.fields)
+        return explain_pair(
+            (values_of(left, fields), values_of(right, fields)),
+            self.profile,
+            counts.scorer,
+            raw_values=(json.loads(left_about.title or "{}"), json.loads(right_about.title or "{}")),
+            sources=(left_about.source, right_about.source),
+        )
+
+    def record(self, id: str) -> Record:
+        """The record with this id, with the fields of the profile.
+
+        Raises:
+            UnusableDocument: no such record.
+        """
+        version, (_, about) = self._pipeline.documents.version(id), self._content(id)
+        return Record(id, json.loads(about.title or "{}"), about.source, 0 if version is None else version.time_ms)
+
+    def _content(self, id: str) -> tuple[str, About]:
+        version = self._pipeline.documents.version(id) if id in self else None
+        if version is None:
+            raise UnusableDocument("id", f"got {id!r:.60}, expected the id of a record that was added")
+        return self._pipeline.documents.content(version.row)
 
     def matches(self) -> list[RecordMatch]:
         """All matches, ascending by their ids; of a one-to-one profile those that its entities hold."""

@@ -365,3 +365,26 @@ def test_a_file_of_something_else_is_no_linker(tmp_path: Path) -> None:
     RecordLinker(PROFILE).save(tmp_path / "people")
     with pytest.raises(DamagedBytes, match="its head does not describe near-duplicates"):
         NearDuplicates.load(tmp_path / "people")
+
+
+def test_explanations_have_the_scores_of_the_matches_whatever_was_added_later() -> None:
+    rows = [
+        Record(f"{n}-{copy}", {"name": f"{name} {surname}{'y' * copy}", "dob": f"198{n}-02-03", "city": "Leeds"})
+        for n, (name, surname) in enumerate((("Jane", "Doe"), ("Ann", "Smith"), ("Bob", "Marlowe")))
+        for copy in range(2)
+    ]
+    linker = RecordLinker.learned("people", rows)
+    linker.count_first(rows)
+    linker.add_many(rows)
+    assert len(linker.matches()) >= 3
+    for match in linker.matches():
+        evidence = linker.explain(match.left, match.right)
+        assert evidence.total == pytest.approx(match.score, abs=0.001)
+        assert {step.field: step.adds for step in evidence.steps if not step.missing} == pytest.approx(
+            match.weights, abs=0.001
+        )
+        assert evidence.shared == match.rules
+    assert linker.record("0-1").fields["full_name"] == "Jane Doey"
+    for missing in (lambda: linker.explain("0-0", "x"), lambda: linker.record("x")):
+        with pytest.raises(UnusableDocument, match="'x', expected the id of a record"):
+            missing()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from stream_lsh.cli.options.common import DEFAULT_CAPS, RECORD_INPUTS, add_guards
-from stream_lsh.cli.options.parser import Parser, least_share, share, whole
+from stream_lsh.cli.options.parser import Parser, least_share, page_file, share, whole
 from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, result_output
 from stream_lsh.cli.output.formats import format_of, table_format
 from stream_lsh.cli.output.result_columns import ENTITIES, RECORD_MATCHES, REJECTS, golden_records
@@ -40,7 +40,7 @@ A profile without weights learns them from the files first, without labels; `str
 
 examples:
   stream-lsh link customers.csv --profile people > entities.jsonl
-  stream-lsh link crm.csv shop.jsonl.gz --profile mine.toml -o entities.jsonl --reviews reviews.jsonl
+  stream-lsh link crm.csv shop.jsonl.gz --profile mine.toml -o entities.jsonl --report report.html
   stream-lsh link customers.parquet --profile people --keep golden -o clean.parquet --assign entities.parquet
 """
 )
@@ -60,7 +60,7 @@ def run(arguments: Sequence[str]) -> int:
         name_outputs(options)
         profile = profile_of(options)
         inputs = find_record_inputs(options.file, options.format, options.delimiter)
-        asked = {name: getattr(options, name) for name in (*OUTPUTS, "rejects")}
+        asked = {name: getattr(options, name) for name in (*OUTPUTS, "page", "rejects")}
         check_outputs([*asked.values()], [file.path for file in inputs])
         check_twice(inputs if options.kept or options.assign else ())
         columns = dict(_COLUMNS)
@@ -114,7 +114,7 @@ def make_parser() -> Parser:
         "link",
         "Find matching records, and the entities they form.",
         _EPILOG,
-        first=("profile", "threshold", "output", "keep", "assign", "matches"),
+        first=("profile", "threshold", "output", "keep", "assign", "matches", "page"),
     )
     add_records(parser)
     add = parser.add_argument_group("matching").add_argument
@@ -155,6 +155,8 @@ def make_parser() -> Parser:
     add("--matches", metavar="OUT", help="file for the matches")
     add("--reviews", metavar="OUT", help="file for the pairs to review")
     add("--golden", metavar="OUT", help="file for the golden records of the entities (default format: CSV)")
+    help = "HTML page with totals, scores, match weights, the pairs closest to the threshold and the largest entities"
+    add("--report", dest="page", type=page_file, metavar="OUT", help=help)
     parser.set_defaults(kept=None)
     add_record_input(parser, timed=True)
     return parser

@@ -1,10 +1,13 @@
-"""The pages of `dedup --report` and `news --report`: their numbers are those of the other outputs, and nothing acts."""
+"""The pages of `--report`: their numbers are those of the other outputs, and texts and ids only show."""
 
 import html
+import json
+import math
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -92,7 +95,7 @@ def test_the_totals_and_the_distribution_are_those_of_the_matches(tmp_path: Path
     bars = bars_of(page)
     assert sum(bars.values()) == len(run.out) > 100
     for name, count in bars.items():
-        low, _, high = name.partition(" to ")
+        low, _, high = name.removesuffix(" and above").partition(" to ")
         inside = [one for one in run.pairs.values() if float(low) <= one and (not high or one < float(high))]
         assert len(inside) == count, name
     assert page.index("threshold 0.7: less similar") < page.index('<th scope="row" class="number">')
@@ -199,6 +202,138 @@ def test_a_run_without_matches_has_a_report(tmp_path: Path) -> None:
     page = text_of(reported("dedup", tmp_path / "r.html", lines_of(DOCUMENTS[2:]))[1])
     assert "No match reaches the threshold." in page
     assert "No cluster: no two documents match." in page
+
+
+# -- records
+
+
+def customers(path: Path) -> Path:
+    """Customers of two shops, some of them twice under other spellings."""
+    random, rows = Random(3), list[list[str]]()
+    for n in range(120):
+        name, surname = random.choice(NAMES), random.choice(SURNAMES)
+        born = f"19{random.randrange(40, 99)}-0{random.randrange(1, 10)}-1{random.randrange(10)}"
+        rows.append([str(n), name, surname, born, random.choice(TOWNS)])
+        if n % 3 == 0:
+            rows.append([f"{n}b", name[: 1 + random.randrange(6)], f"{surname[:-1]}y", born, random.choice(TOWNS)])
+    path.write_text("\n".join(map(",".join, [["id", "given_name", "surname", "dob", "city"], *rows])), encoding="utf-8")
+    return path
+
+
+NAMES = "Anna Robert Catherine Peter Michael Elizabeth John Maria William Thomas".split()
+SURNAMES = "Garski Marlowe Petersen Nowak Smith Keller Haddad Rossi Tanaka Okafor".split()
+TOWNS = "Leeds York Hull Bath".split()
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> tuple[str, dict[str, list[dict[str, Any]]]]:
+    """The report of a run of `link`, and its other outputs."""
+    outputs = {name: tmp_path / f"{name}.jsonl" for name in ("matches", "reviews", "entities")}
+    named = [value for name, path in outputs.items() for value in (f"--{name}", path)]
+    run = stream_lsh(
+        "link", customers(tmp_path / "c.csv"), "--profile", "people", *named, "--report", tmp_path / "r.html"
+    )
+    assert run.code == 0, run.err
+    found = {name: [json.loads(line) for line in path.read_text().splitlines()] for name, path in outputs.items()}
+    return (tmp_path / "r.html").read_text(encoding="utf-8"), found
+
+
+def test_the_report_of_records_has_the_numbers_of_the_outputs(linked: tuple[str, Any]) -> None:
+    page, found = linked
+    facts = facts_of(page)
+    assert (facts["records"], facts["profile"]) == ("160", "people")
+    assert facts["matches"] == str(len(found["matches"]))
+    assert facts["pairs to review"] == str(len(found["reviews"]))
+    assert facts["entities"] == str(len(found["entities"]))
+    copies = sum(entity["size"] - 1 for entity in found["entities"])
+    assert facts["copies: all but one of each entity"] == str(copies)
+    pairs = [*found["matches"], *found["reviews"]]
+    assert len(found["matches"]) > 20
+    bars = bars_of(page)
+    assert sum(bars.values()) == len(pairs)
+    match = float(re.findall(r"match from a probability of ([\d.]+)<", page)[0])
+    above = page.partition("match from a probability")[2]
+    assert sum(bars_of(above).values()) == sum(pair["similarity"] >= match for pair in pairs)
+
+
+def test_waterfalls_show_the_most_doubtful_pairs_and_add_up(linked: tuple[str, Any]) -> None:
+    page, found = linked
+    section = page.partition("<h2>Pairs closest to the threshold</h2>")[2].partition("<h2>")[0]
+    shown = {tuple(re.findall("<bdi>(.*?)</bdi>", heading)) for heading in re.findall("<h3>(.*?)</h3>", section)}
+    lowest = sorted(found["matches"], key=lambda pair: pair["score"])[:6]
+    highest = sorted(found["reviews"], key=lambda pair: -pair["score"])[:6]
+    limits = lowest[-1]["score"], highest[-1]["score"] if highest else 0.0
+    score_of = {(pair["left"], pair["right"]): pair["score"] for pair in [*found["matches"], *found["reviews"]]}
+    assert {pair for pair, score in score_of.items() if limits[1] < score < limits[0]} <= shown
+    assert len(shown) == len(lowest) + len(highest)
+    for heading, table in re.findall('<h3>(.*?)</h3>.*?<table class="steps">(.*?)</table>', section, re.DOTALL):
+        *amounts, total = (
+            float(re.sub("<.*?>", "", amount).replace("\u2212", "-"))
+            for amount in re.findall('<td class="number amount">(.+?)</td>', table)
+        )
+        left, right = re.findall("<bdi>(.*?)</bdi>", heading)
+        assert sum(amounts) == pytest.approx(total, abs=0.06)
+        assert total == pytest.approx(score_of[left, right], abs=0.0051)
+
+
+def test_the_weights_are_those_that_explain_reports(linked: tuple[str, Any]) -> None:
+    page, found = linked
+    section = page.partition("<h2>Match weights</h2>")[2].partition("<h2>")[0]
+    levels = re.findall('data-label="m">(.*?)</td>.*?data-label="u">(.*?)</td>.*?data-label="bits">(.*?)</td>', section)
+    assert len(levels) > 10
+    for m, u, bits in levels:
+        wanted = max(-30.0, min(30.0, math.log2(float(m) / float(u))))
+        assert float(bits.replace("\u2212", "-")) == pytest.approx(wanted, abs=0.02)
+    assert "phone" not in section.replace("phone, ", ""), "no record has a phone"
+    assert "<h2>Reliability</h2>" in page
+    assert found["matches"][0]["weights"].keys() <= {*re.findall(r"<bdi>(\w+) \(", section)}
+
+
+def test_the_largest_entities_show_golden_record_and_members(linked: tuple[str, Any]) -> None:
+    page, found = linked
+    largest = min(found["entities"], key=lambda entity: (-entity["size"], entity["entity"]))
+    section = page.partition("<h2>Largest entities</h2>")[2]
+    rows = re.findall("<tr><td.*?</tr>", section.partition("</table>")[0])
+    cells = [dict(re.findall('data-label="(.*?)">(?:<bdi>)?(.*?)(?:</bdi>)?</td>', row)) for row in rows]
+    assert [row["record"] for row in cells] == ["golden record", *(member["id"] for member in largest["members"])]
+    golden = {name: value for name, value in largest["golden"].items() if value}
+    assert {name: cells[0][name] for name in golden} == golden
+
+
+def hostile_records() -> list[dict[str, object]]:
+    """Equal records that try to act in every field."""
+    fields = {
+        "given_name": HOSTILE,
+        "surname": f"{'long' * 200}\u05e9\u05dc",
+        "dob": "1970-01-02",
+        "city": [f"{HOSTILE}1", "two"],
+        "source": HOSTILE[:100],
+    }
+    return [{"id": f"{HOSTILE}{'i' * 150}{n}", **fields} for n in range(3)]
+
+
+def test_hostile_records_only_show(tmp_path: Path) -> None:
+    options = ("--profile", "people", "--threshold", "0.5", "--review-threshold", "0.1")
+    page = reported("link", tmp_path / "r.html", lines_of(hostile_records()), *options)[1]
+    assert facts_of(page)["entities"] == "1"
+    parsed = Elements(page)
+    assert parsed.names <= set(ELEMENTS.split())
+    assert parsed.attributes <= set(ATTRIBUTES.split())
+    assert not any(character in page for character in "\x1b\u202e")
+    assert page.count("&lt;script&gt;") >= 10
+
+
+def test_a_profile_without_weights_and_a_run_without_matches_have_a_report(tmp_path: Path) -> None:
+    records = lines_of([{"id": "a", "name": "Ann Smith"}])
+    page = text_of(reported("link", tmp_path / "r.html", records, "--profile", "people")[1])
+    assert "The profile has no trained weights" in page
+    assert "No entity: no two records match." in page
+    both = lines_of([{"id": "a", "given_name": "Ann", "dob": "1980-01-02"}, {"id": "b", "given_name": "Ann"}])
+    scored = reported("link", tmp_path / "r.html", both, "--profile", "people", "--threshold", "0.3")[1]
+    assert "<h2>Pairs closest" in scored
+
+
+# -- wrong use
 
 
 @pytest.mark.parametrize(
