@@ -9,8 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from stream_lsh.errors import ConfigError, DamagedBytes, FingerprintMismatch, InvariantError
 from stream_lsh.kinds.in_frames import InFrames, attributes_of
+from stream_lsh.kinds.in_notebooks import Distribution, overview
 from stream_lsh.ledger.changes import MatchChange, PairState
 from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.ledger.edges import Edges
@@ -144,6 +147,18 @@ class InMemory(InFrames):
         It is an estimate if counting them would take too long.
         """
         return self._pipeline.counts.capped_candidates
+
+    # -- showing
+
+    def _repr_html_(self) -> str:
+        """Counts, distribution of the pairs and largest clusters, for notebooks."""
+        return "".join(overview(type(self).__name__, len(self), self._distribution(), self.clusters()))
+
+    def _distribution(self) -> Distribution:
+        """The similarities of all pairs."""
+        pairs = self._ledger.graph.pairs
+        values = np.array(pairs.similarity)[pairs.numbers()]
+        return Distribution("similarity", values, {self._threshold: f"threshold {self._threshold:g}"})
 
     # -- keeping
 

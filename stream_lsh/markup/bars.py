@@ -134,10 +134,10 @@ def signed(value: float) -> str:
     return f"{value:+.2f}".replace("-", "−") if round(value, 2) else "0.00"
 
 
-def weights(named: Mapping[str, float], score: float, prior: float) -> Iterator[str]:
-    """The waterfall of a score: the prior, the weight of each comparison, the total."""
+def weights(named: Mapping[str, float], prior: float) -> Iterator[str]:
+    """The waterfall of a score: the prior, the weight of each comparison in bits, the total."""
     rows = [("prior", "", prior, True), *((line(name, 60), "", amount, True) for name, amount in named.items())]
-    yield from steps(rows, ("field", "evidence", "bits"), ("total", score))
+    yield from steps(rows, ("field", "evidence", "bits"), ("total", prior + sum(named.values())))
 
 
 def _drawn(parts: Sequence[tuple[float, float, str]], width: int) -> str:

@@ -11,6 +11,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from stream_lsh.arrays import I64
+from stream_lsh.markup.bars import weights
+from stream_lsh.markup.page import table
+from stream_lsh.markup.texts import line
 
 SEVERAL = "\x1f"
 """The separator of the values of one field."""
@@ -95,6 +98,13 @@ class RecordMatch:
     weights: Mapping[str, float] = field(default_factory=dict, repr=False)
     rules: tuple[str, ...] = field(default=(), repr=False)
 
+    def _repr_html_(self) -> str:
+        """The waterfall of the score, for notebooks; without trained weights, the probability alone."""
+        parts = [f"<p>{line(self.left)} and {line(self.right)}: probability {self.probability:.4f}</p>"]
+        if self.score != self.probability:
+            parts += weights(self.weights, self.score - sum(self.weights.values()))
+        return "".join(parts)
+
 
 class SimilarRecord(NamedTuple):
     """A record that matches, or may match, the query of a search."""
@@ -119,3 +129,8 @@ class Entity:
     id: str
     members: tuple[str, ...]
     golden: Mapping[str, object] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        """The golden record, for notebooks."""
+        rows = [(line(name), line(value)) for name, value in self.golden.items() if value not in (None, "")]
+        return "".join(table(["field", "value"], rows, f"{len(self.members):,} records: golden record"))

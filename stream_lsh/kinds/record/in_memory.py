@@ -14,6 +14,7 @@ import numpy as np
 
 from stream_lsh.errors import ConfigError, InvariantError, MalformedMessage, UnusableDocument
 from stream_lsh.kinds.in_memory import InMemory, cap_settings
+from stream_lsh.kinds.in_notebooks import Distribution
 from stream_lsh.kinds.record.frequencies import RecordCounts
 from stream_lsh.kinds.record.golden import entities_of, limits_of_records
 from stream_lsh.kinds.record.in_frames import entity_columns, pair_columns, records_of
@@ -303,6 +304,14 @@ class RecordLinker(InMemory):
 
     def _pair_columns(self) -> tuple[dict[str, list[Any]], dict[str, type]]:
         return pair_columns(self.matches())
+
+    def _distribution(self) -> Distribution:
+        marks = {self.profile.review: "review", self.profile.match: "match"}
+        return (
+            super()
+            ._distribution()
+            ._replace(name="probability", marks={at: f"{name} from {at:g}" for at, name in marks.items()})
+        )
 
     def _placed(self, states: Iterable[PairState], place: int) -> Iterator[PairState]:
         """The pairs that are matches, or reviews."""

@@ -6,10 +6,12 @@ The core is that of `NearDuplicates`; vectors are compared by an angle, a length
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+import numpy as np
 import numpy.typing as npt
 
 from stream_lsh.kinds.in_frames import attributes_of, value_rows
 from stream_lsh.kinds.in_memory import InMemory, check_limits
+from stream_lsh.kinds.in_notebooks import Distribution
 from stream_lsh.kinds.vector.comparer import distance_of
 from stream_lsh.kinds.vector.messages import VectorForm
 from stream_lsh.kinds.vector.metric import VectorMeasure
@@ -167,6 +169,11 @@ class NearestNeighbours(InMemory):
     def pairs(self) -> list[NeighbourPair]:
         """All pairs within the distance, ascending by their ids."""
         return [*map(_pair, self._ledger.snapshot().pairs)]
+
+    def _distribution(self) -> Distribution:
+        greatest: float = self._settings["distance"]
+        distances = np.array(self._pair_columns()[0]["distance"], np.float64)
+        return Distribution("distance", distances, {greatest: f"greatest distance {greatest:g}"})
 
     def _pair_columns(self) -> tuple[dict[str, list[Any]], dict[str, type]]:
         types = {"left": str, "right": str, "distance": float, "left_time_ms": int, "right_time_ms": int}
