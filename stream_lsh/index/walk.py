@@ -274,6 +274,21 @@ def find(segments: Sequence[Segment | Sealed], refs: U64, buckets: U64) -> list[
     return hits
 
 
+def newest_refs(segments: Sequence[Segment | Sealed], bucket: int, most: int) -> U64:
+    """The refs of the live postings of a bucket, newest first: uint64[n], n <= most.
+
+    Cost: some 0.3 us a posting.
+    """
+    if not segments:
+        return np.empty(0, np.uint64)
+    buckets = np.array([bucket], np.uint64)
+    probe = Probe(len(segments) - 1, np.zeros(1, np.int64), buckets, segments[-1].heads(buckets))
+    keys = np.concatenate([np.empty(0, np.uint64), *Walk(segments, [probe], most).keys])
+    keys.sort()
+    numbers = NUMBER_MASK - (keys >> _ONE & NUMBER_MASK)
+    return refs_of(segments, numbers.astype(np.int64) + segments[0].base)
+
+
 def refs_of(segments: Sequence[Segment | Sealed], numbers: I64) -> U64:
     """The refs of documents by their numbers."""
     if len(segments) == 1:

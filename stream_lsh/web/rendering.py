@@ -23,7 +23,8 @@ def render(page: Page, frame: Frame) -> str:
         ConfigError: Jinja is not installed -> install the extra.
     """
     template = environment().get_template(f"{page.template}.html")
-    pipeline = next((one for one in frame.pipelines if one.name == frame.pipeline), None)
+    of_page = [one for one in frame.pipelines if one.name == frame.pipeline or len(frame.pipelines) == 1]
+    pipeline = of_page[0] if of_page else None
     html: str = template.render(page=page, frame=frame, sections=sections_of(pipeline), home=home, **page.values)
     # Half surrogates cannot be sent; templates replace those in texts, and this line those in attributes.
     return html.encode("utf-8", "replace").decode()
@@ -61,6 +62,7 @@ def _filters(markup: Any) -> dict[str, Callable[..., Any]]:
         "whole": controls.whole_text,
         "field": texts.field_text,
         "count": texts.count,
+        "rate": texts.rate,
         "similarity": texts.similarity,
         "signed": texts.signed,
         "short_moment": texts.short_moment,

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.pages import (
+    activity,
     cluster,
     clusters,
     dead_letters,
@@ -118,8 +119,11 @@ class Reader:
     async def page(self, found: Found, query: Query) -> Page:
         """The page, or the page of the problem in its place."""
         if not found.pipeline:
-            shown = health.health if found.name == "health" else overview.overview
-            return shown(self._source.urls, await self._source.ask_each(overview.ASK))
+            answers = await self._source.ask_each(overview.ASK)
+            if found.name == "health":
+                return health.health(self._source.urls, answers)
+            known = [activity.activity(pipeline, answer) for pipeline, answer in await self._activities()]
+            return overview.overview(self._source.urls, answers, known)
         pipeline = await self._pipeline(found)
         if isinstance(pipeline, Answer):
             return problem_page(pipeline, section=found.name)
@@ -160,12 +164,20 @@ class Reader:
         """The answer that a page shows."""
         if not found.pipeline:
             answers = await self._source.ask_each(overview.ASK)
-            return Answer(200, dict(zip(self._source.urls, (one.value for one in answers), strict=True)))
+            value = {"workers": dict(zip(self._source.urls, (one.value for one in answers), strict=True))}
+            if found.name == "overview":
+                value["activity"] = {pipeline.name: one.value for pipeline, one in await self._activities()}
+            return Answer(200, value)
         pipeline = await self._pipeline(found)
         if isinstance(pipeline, Answer):
             return pipeline
         ask = PIPELINE_PAGES[found.name].ask(pipeline, query)
         return _NOTHING_ASKED if ask is None else await self._source.ask(ask)
+
+    async def _activities(self) -> list[tuple[PipelineName, Answer]]:
+        """The activity of each pipeline; none while no worker responds."""
+        known = await self.pipelines() if self._source.silent_since is None else ()
+        return [(pipeline, await self._source.ask(activity.ask(pipeline))) for pipeline in known]
 
     async def _pipeline(self, found: Found) -> PipelineName | Answer:
         """The pipeline of a page, or the problem in its place."""

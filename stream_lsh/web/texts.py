@@ -27,6 +27,16 @@ def count(value: float) -> str:
     return f"{value:,.0f}"
 
 
+def rate(value: float) -> str:
+    """A rate, with a decimal only where it is small.
+
+    Example:
+        >>> rate(812.4), rate(3.25), rate(0.04), rate(0)
+        ('812', '3.2', '0.04', '0')
+    """
+    return f"{value:,.0f}" if value >= 10 or not value else f"{value:.1f}" if value >= 0.1 else f"{value:.1g}"
+
+
 def counted(value: int, one: str, several: str = "") -> str:
     """A number with its noun.
 
@@ -82,14 +92,14 @@ def shown_moment(ms: float) -> str:
     return moment(ms).replace("T", " ").replace("Z", " UTC")
 
 
-def short_moment(ms: float) -> str:
-    """A time in UTC without its year, for the axis of a drawing.
+def short_moment(ms: float, seconds: bool = False) -> str:
+    """A time in UTC without its year, for the axis of a drawing; with `seconds` without its day.
 
     Example:
-        >>> short_moment(1_700_000_000_000)
-        '11-14 22:13'
+        >>> short_moment(1_700_000_000_000), short_moment(1_700_000_000_000, seconds=True)
+        ('11-14 22:13', '22:13:20')
     """
-    return moment(ms)[5:16].replace("T", " ")
+    return moment(ms)[11:19] if seconds else moment(ms)[5:16].replace("T", " ")
 
 
 def span(ms: float) -> str:

@@ -176,6 +176,11 @@ class WorkerCollector:
             ("rule",),
             blocks,
         )
+        hot: _Values = [
+            ((of,), sum(count for _, count in one.capped_by_bucket.largest(1))) for of, one in counts.items()
+        ]
+        help_text = "Probes that followed the bucket with the most such probes only up to the cap."
+        yield "hot_bucket_left_out_total", help_text, (), hot
 
     def _held(self) -> Iterator[tuple[str, str, tuple[str, ...], _Values]]:
         held: dict[str, dict[str, int]] = {}

@@ -46,6 +46,16 @@ def service(name: str = "4f1c2d3e5a6b7c8d", state: str = "ready", **changes: Any
     return {**whole, "pipelines": pipelines, **changes}
 
 
+def activity(count: int = 300, **changes: Any) -> tuple[int, Any]:
+    """Rates and a hot bucket."""
+    documents = [800 + 90.5 * (number % 7) for number in range(count)]
+    rates = {"documents": documents, "matches": [one / 20 for one in documents], "dead_letters": [0.0] * count}
+    example = {"id": "shop-7", "text": "We use cookies to improve this site."}
+    hot = {"rule": None, "identical": False, "left_out": 4_812, "postings": 1_000, "example": example}
+    value = {"rates": {"interval_ms": 2_000, **rates}, "hot_buckets": [hot], "missing": {}}
+    return 200, {**value, **changes}
+
+
 class FixedSource:
     """A source with fixed answers.
 
@@ -68,6 +78,8 @@ class FixedSource:
             return unanswered("Connection refused")
         if not ask.segments:
             return answer(ask, self.workers[0])
+        if ask.path not in self.answers and ask.path.endswith("/activity"):
+            return answer(ask, activity()[1])
         if ask.path not in self.answers:
             return problem(ask, "unknown-id", 404, "the pipeline has no such id")
         status, value = self.answers[ask.path]

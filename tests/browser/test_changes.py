@@ -100,3 +100,22 @@ def test_a_hidden_page_closes_its_stream(browser: Any, serve: Callable[..., str]
         one.page.evaluate(hide % "false" + "document.dispatchEvent(new Event('visibilitychange'))")
         one.page.wait_for_selector("#standing.live")
         assert one.messages == []
+
+
+def test_a_page_keeps_its_contents_while_a_partition_is_unavailable(
+    browser: Any, serve: Callable[..., str], source: FixedSource
+) -> None:
+    with window(browser, serve(source)) as one:
+        opened(one, source)
+        problem = {"type": "urn:stream-lsh:problem:not-now", "title": "not-now", "status": 503, "detail": "no owner"}
+        source.answers[PATH] = (503, {**problem, "missing": {"ledger": [0]}})
+        source.changed.append(("clusters", "wire-1"))
+        one.page.wait_for_selector("#stale:visible")
+        shown = one.page.inner_text("#stale")
+        assert shown.startswith("Not available right now. Unavailable partitions: ledger 0. Contents of "), shown
+        assert one.page.inner_text("#news") == "Not available right now"
+        assert one.page.is_visible("text=Before")
+        assert one.violations() == []
+        source.answers[PATH] = clusters("After")
+        one.page.wait_for_selector("text=After")
+        assert not one.page.is_visible("#stale")

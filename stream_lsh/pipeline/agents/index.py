@@ -48,6 +48,7 @@ def index_agent(shared: Shared, buckets: BucketsState, log: LogHead, bands: Inpu
         written += postings.rows.size
         shared.counts.capped_postings += len(indexed.capped_buckets)
         shared.counts.capped_by_block.update(map(shared.scheme.block, indexed.capped_buckets))
+        shared.counts.capped_by_bucket.add(indexed.capped_buckets)
         shared.counts.capped_candidates += indexed.capped_candidates
         yield from _outputs(Append("buckets", partition, BandsFrame(postings=postings)), indexed)
     for copied in buckets.rewriter.records(buckets.table, log.entries, written):

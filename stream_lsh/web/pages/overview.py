@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stream_lsh.web.asks import Answer, Ask
+from stream_lsh.web.pages.activity import Activity
 from stream_lsh.web.pages.page import Page
 from stream_lsh.web.texts import counted, numbers
 
@@ -48,15 +49,15 @@ class Pipeline(NamedTuple):
         return [(table, numbers([*partitions])) for table, partitions in self.missing_partitions.items()]
 
 
-def overview(urls: Sequence[str], answers: Sequence[Answer]) -> Page:
-    """The page of the answers of all workers to `ASK`, in the order of their URLs."""
+def overview(urls: Sequence[str], answers: Sequence[Answer], activities: Sequence[Activity] = ()) -> Page:
+    """The page of the answers of all workers to `ASK`, in the order of their URLs, and of the activity of pipelines."""
     workers, pipelines = workers_of(urls, answers), pipelines_of(answers)
     problems = [*problems_of(workers, pipelines)]
     well = f"{counted(len(workers), 'worker')}, {counted(len(pipelines), 'pipeline')}, every partition has an owner"
     return Page(
         "overview",
         "Overview",
-        {"workers": workers, "pipelines": pipelines, "problems": problems, "well": well},
+        {"workers": workers, "pipelines": pipelines, "problems": problems, "well": well, "activities": activities},
         ASK,
         section="overview",
         refresh_s=2,

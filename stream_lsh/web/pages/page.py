@@ -21,6 +21,7 @@ class Page:
         refresh_s: the interval at which a script requests the contents again; 0 for never.
         changes: types of results; while the workers report their changes, the contents are requested after those only.
         changed_key: only changes with this key count; "" for all.
+        passing: the page stands for a problem that may pass; a script keeps earlier contents instead.
     """
 
     template: str
@@ -32,6 +33,7 @@ class Page:
     refresh_s: int = 0
     changes: tuple[str, ...] = ()
     changed_key: str = ""
+    passing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

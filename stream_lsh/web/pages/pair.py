@@ -46,6 +46,7 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
     found: Mapping[str, Any] = answer.value
     left, right = found["documents"]
     pair = found["pair"] or {}
+    sides = [{**side, "pieces": pieces(side.get("text"), side.get("passages", ()))} for side in (left, right)]
     return Page(
         "pair",
         one_line(f"{left['id']} and {right['id']}", 80),
@@ -57,7 +58,8 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
             "path": found.get("path") or [],
             "pair": pair,
             "weights": sorted(pair.get("weights", {}).items(), key=lambda one: (-abs(one[1]), one[0])),
-            "sides": [{**side, "pieces": pieces(side.get("text"), side.get("passages", ()))} for side in (left, right)],
+            "sides": sides,
+            "differs": any(piece.only_here for side in sides for piece in side["pieces"]),
         },
         ask(pipeline, query),
     )

@@ -52,6 +52,7 @@ def problem_page(answer: Answer, ask: Ask | None = None, section: str = "", *, b
         status=502 if answer.problem == "unauthorised" else answer.status,
         section=section,
         refresh_s=2 if again else 0,
+        passing=again,
     )
 
 

@@ -9,6 +9,7 @@
   const standing = document.getElementById("standing");
   const news = document.getElementById("news");
   const pause = document.getElementById("pause");
+  const stale = document.getElementById("stale");
   const changed = document.getElementById("changed");
   const clock = new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "medium" });
   const time = new Intl.DateTimeFormat([], { timeStyle: "medium" });
@@ -43,7 +44,25 @@
     }
   };
 
+  // A problem that may pass replaces no contents: a line above them says what is missing, and how old they are.
+  let shownAt = new Date();
+  const keeps = (next) => {
+    const problem = next.querySelector("#contents[data-passing]");
+    const is = problem !== null && contents.dataset.passing === undefined;
+    if (is) {
+      const parts = [...problem.querySelectorAll("h1, .missing")].map((one) => one.textContent.trim());
+      stale.textContent = `${parts.join(". ").replace(/\.$/, "")}. Contents of ${time.format(shownAt)}, retrying`;
+      announce(parts[0]);
+    } else {
+      shownAt = new Date();
+    }
+    stale.hidden = !is;
+    return is;
+  };
+
   const show = (next) => {
+    if (lostAt !== null) announce("Reconnected");
+    lostAt = null;
     localise(next);
     const morph = (from, to) => window.Idiomorph.morph(from, to, {
       morphStyle: "outerHTML",
@@ -52,12 +71,11 @@
     });
     const other = next.getElementById("contents");
     if (other === null) return;
-    morph(contents, other);
-    document.title = next.title;
     const head = next.getElementById("standing");
     if (head !== null) morph(standing, head);
-    if (lostAt !== null) announce("Reconnected");
-    lostAt = null;
+    if (keeps(next)) return;
+    morph(contents, other);
+    document.title = next.title;
   };
 
   // While the workers report changes (`live`), only changes are a reason to request the contents, and every 30 seconds.
@@ -79,7 +97,7 @@
     const age = performance.now() - requestedAt;
     const interval = 1000 * Number(contents.dataset.refresh);
     if (interval === 0) return false;
-    return live ? age >= 30000 || (waiting > 0 && age >= 1000) : age >= interval;
+    return live && stale.hidden ? age >= 30000 || (waiting > 0 && age >= 1000) : age >= interval;
   };
   const refresh = async (now) => {
     const holds = () => document.hidden || (!now && (paused || isReading()));

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from stream_lsh.config.model import Config
+from stream_lsh.worker.query.activity import Activity
 from stream_lsh.worker.query.dead_letters import DeadLetters
 from stream_lsh.worker.query.decisions import DecisionRequests
 from stream_lsh.worker.query.events import Events
@@ -26,7 +27,10 @@ _LOOK_SECONDS = 0.25
 
 _log = logging.getLogger(__name__)
 
-RESOURCES: Sequence[type[Resource]] = (Service, SimilarDocuments, Lookups, Pairs, DecisionRequests, DeadLetters, Events)
+RESOURCES: Sequence[type[Resource]] = (
+    *(Service, Activity, SimilarDocuments, Lookups, Pairs),
+    *(DecisionRequests, DeadLetters, Events),
+)
 """The modules that answer public requests."""
 
 

@@ -22,6 +22,7 @@ from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.views import ClusterFilter, ClusterOrder, Page, Selection, SortKey
 from stream_lsh.model import in_full
 from stream_lsh.wire.public import as_json
+from stream_lsh.worker.query.near_misses import NearMisses, clusters_of
 from stream_lsh.worker.query.peers import Asked, Gathered
 from stream_lsh.worker.query.problems import Problem
 from stream_lsh.worker.query.resources import Resource
@@ -72,7 +73,8 @@ class Lookups(Resource):
             "list-mirrors": _list_mirrors,
         }
         steps = {name: Step("ledger", _in_json(find)) for name, find in of_ledger.items()}
-        return steps | {"version": Step("documents", _in_json(_version))}
+        of_documents = {"version": Step("documents", _in_json(_version))}
+        return steps | of_documents | {"clusters-of": Step("ledger", clusters_of)}
 
     # -- the process that is asked
 
@@ -107,6 +109,9 @@ class Lookups(Resource):
         if "closed" in answer.value:
             into = answer.value["into"]
             raise Problem("closed", f"the cluster {id!a:.60} is closed", into=into)
+        if query.get("near"):
+            near = NearMisses(self.context.peers, state, request)
+            answer.value["near_misses"] = await near.of(answer.value, query["near"])
         return answer
 
     async def reviews(self, request: Request) -> Answer:

@@ -101,16 +101,18 @@ _CLUSTERS = {
 }
 _MATCHES = {"limit": _LIMIT, "after": _AFTER, "stale": _STALE}
 _MEMBERS = {"limit": _LIMIT, "start": _START, "stale": _STALE}
+_CLUSTER = {**_MEMBERS, "near": Parameter(0, 0, 50)}
 _REVIEWS = {"sort": Parameter("closest", options=("closest", "newest")), **_MATCHES}
 _DEAD_LETTERS = {"reason": Parameter(""), "limit": Parameter(20, 1, 100), "after": _AFTER}
 
 ROUTES: Sequence[Route] = (
     Route("service", "GET", VERSION_PATH),
+    Route("activity", "GET", f"{_PIPELINE}/activity"),
     Route("similar", "POST", f"{_PIPELINE}/similar", takes=JSON),
     Route("events", "GET", f"{_PIPELINE}/events", {"types": Parameter()}, endless=True),
     Route("document", "GET", f"{_PIPELINE}/documents/{{id}}", _MATCHES),
     Route("clusters", "GET", f"{_PIPELINE}/clusters", _CLUSTERS),
-    Route("cluster", "GET", f"{_PIPELINE}/clusters/{{id}}", _MEMBERS),
+    Route("cluster", "GET", f"{_PIPELINE}/clusters/{{id}}", _CLUSTER),
     Route("entities", "GET", f"{_PIPELINE}/entities", _CLUSTERS),
     Route("entity", "GET", f"{_PIPELINE}/entities/{{id}}", _MEMBERS),
     Route("pair", "GET", f"{_PIPELINE}/pairs/{{left}}/{{right}}", {"stale": _STALE}),

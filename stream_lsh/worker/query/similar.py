@@ -17,13 +17,14 @@ import numpy as np
 from stream_lsh.arrays import I64, Bools
 from stream_lsh.ledger.edges import Edges, concatenated
 from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame, Verifications, VerificationsFrame
-from stream_lsh.pipeline.compare import Comparer
+from stream_lsh.pipeline.compare import Comparer, Criteria
 from stream_lsh.pipeline.similar import Found, Query, merged, probe
 from stream_lsh.pipeline.verify import verify_in_steps
 from stream_lsh.wire.frames import decode_bands, decode_edges, decode_verifications, encode
 from stream_lsh.wire.hits import decode_hits, encode_hits
 from stream_lsh.wire.route import bucket_partitions, verifications_by_partition
 from stream_lsh.worker.query.asked_document import Wanted, signed_query, wanted
+from stream_lsh.worker.query.near_misses import NEAR_SHARE
 from stream_lsh.worker.query.peers import Asked, Gathered
 from stream_lsh.worker.query.problems import Problem
 from stream_lsh.worker.query.resources import Context, Resource
@@ -54,11 +55,12 @@ class SimilarDocuments(Resource):
         return {"similar": self.similar}
 
     def steps(self) -> Steps:
-        """Probe, and compare with or without the retention."""
+        """Probe, and compare with or without the retention, or with a lower threshold."""
         return {
             "probe": Step("buckets", self._probe),
             "compare": Step("documents", self._compare),
             "compare-any-time": Step("documents", self._compare_any_time),
+            "compare-below": Step("documents", self._compare_below),
         }
 
     # -- the process that is asked
@@ -133,13 +135,18 @@ class SimilarDocuments(Resource):
 
     async def _compare(self, part: Part) -> bytes:
         """The pairs that are similar, within the retention."""
-        return await self._edges(part, any_time=False)
+        return await self._edges(part, part.state.criteria)
 
     async def _compare_any_time(self, part: Part) -> bytes:
         """The pairs that are similar, whatever their times."""
-        return await self._edges(part, any_time=True)
+        return await self._edges(part, replace(part.state.criteria, retention_ms=None))
 
-    async def _edges(self, part: Part, *, any_time: bool) -> bytes:
+    async def _compare_below(self, part: Part) -> bytes:
+        """The pairs that are similar or nearly so, whatever their times, with the metadata of the stored documents."""
+        criteria = part.state.scheme.criteria(NEAR_SHARE * part.state.criteria.threshold, None)
+        return await self._edges(part, criteria, described=True)
+
+    async def _edges(self, part: Part, criteria: Criteria, *, described: bool = False) -> bytes:
         state = part.state
         asked = decode_verifications(part.body, state.fingerprint, state.max_message_bytes).verifications
         if asked is None or asked.refs.size != 1:
@@ -148,9 +155,11 @@ class SimilarDocuments(Resource):
         ref = _FIRST_REF + next(self._numbers) % _LAST_REFS
         asked, comparer = replace(asked, refs=np.array([ref], np.uint64)), self._comparer(state)
         try:
-            found = [edges async for edges in _compared(part, asked, comparer, any_time)]
+            found = [edges async for edges in _compared(part, asked, comparer, criteria)]
         finally:
             comparer.forget(ref)
+        if not described:
+            found = [_bare(edges) for edges in found]
         return encode(EdgesFrame(edges=concatenated(found) if found else None), state.fingerprint)
 
     def _comparer(self, state: PipelineState) -> Comparer:
@@ -161,17 +170,15 @@ class SimilarDocuments(Resource):
         return comparer
 
 
-async def _compared(part: Part, asked: Verifications, comparer: Comparer, any_time: bool) -> AsyncIterator[Edges]:
+async def _compared(part: Part, asked: Verifications, comparer: Comparer, criteria: Criteria) -> AsyncIterator[Edges]:
     """The edges of pairs, with other work of the loop between two steps."""
-    state = part.state
-    criteria = replace(state.criteria, retention_ms=None) if any_time else state.criteria
-    for partition, some in enumerate(verifications_by_partition(asked, state.partitions)):
+    for partition, some in enumerate(verifications_by_partition(asked, part.state.partitions)):
         if some is None:
             continue
         table = part.states()[partition].table
         for edges in verify_in_steps(some, table, criteria, comparer, _PAIRS):
             if edges is not None:
-                yield _bare(edges)
+                yield edges
             await asyncio.sleep(0)
             if part.states()[partition].table is not table:
                 raise Problem("not-now", "the partition has been assigned again")

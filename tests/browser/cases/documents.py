@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tests.browser.answers import FixedSource, service
+from tests.browser.answers import FixedSource, activity, service
 from tests.browser.cases.case import START, Case, silent
 from tests.browser.hostile import HOSTILE
 
@@ -46,7 +46,7 @@ def _members(ids: Iterable[str], *, titles: bool = True) -> list[dict[str, Any]]
     ]
 
 
-def _one_cluster(members: list[dict[str, Any]], **changes: Any) -> Callable[[], FixedSource]:
+def _one_cluster(members: list[dict[str, Any]], path: str = "limit=200", **changes: Any) -> Callable[[], FixedSource]:
     value = {
         "cluster": "wire-1",
         "size": len(members),
@@ -60,7 +60,7 @@ def _one_cluster(members: list[dict[str, Any]], **changes: Any) -> Callable[[], 
         "history": {"since": None, "events": []},
         **changes,
     }
-    return lambda: FixedSource({"/pipelines/news/clusters/wire-1?limit=200": (200, value)})
+    return lambda: FixedSource({f"/pipelines/news/clusters/wire-1?{path}": (200, value)})
 
 
 def _links(size: int, *outside: tuple[str, str, str | None, float]) -> dict[str, Any]:
@@ -162,6 +162,16 @@ def _pair(left: str, right: str, **further: Any) -> dict[str, Any]:
     return {"left": left, "right": right, **whole, **(further or {"shared": 52, "union": 64})}
 
 
+def _hot(example: Any, **changes: Any) -> dict[str, Any]:
+    return {"rule": None, "identical": False, "left_out": 7, "postings": 33, "example": example, **changes}
+
+
+def _active(**activities: tuple[int, Any]) -> Callable[[], FixedSource]:
+    return lambda: FixedSource({f"/pipelines/{name}/activity": one for name, one in activities.items()})
+
+
+_NEAR = {"from": 0.45, "below": 0.6, "compared": ["wire-1", HOSTILE[0]]}
+
 CASES = [
     Case(
         "clusters",
@@ -230,6 +240,28 @@ CASES = [
         ("<script>window.owned=1</script>", "\\u202e"),
     ),
     Case(
+        "cluster-near",
+        "/p/news/cluster?id=wire-1&near=1",
+        _one_cluster(
+            _members(["wire-1", "a"]),
+            path="limit=200&near=20",
+            near_misses={
+                **_NEAR,
+                "documents": [
+                    {"id": one, "similarity": 0.59, "partner": one, "cluster": one or None, "title": one}
+                    for one in HOSTILE
+                ],
+            },
+        ),
+        ("Near misses", "0.59", "This view does not update", "from 0.45 to below 0.6", "for 2 documents"),
+    ),
+    Case(
+        "cluster-near-none",
+        "/p/news/cluster?id=wire-1&near=1",
+        _one_cluster(_members(["wire-1", "a"]), path="limit=200&near=20", near_misses={**_NEAR, "documents": []}),
+        ("No document was found between 0.45 and the threshold of 0.6",),
+    ),
+    Case(
         "cluster-closed",
         "/p/news/cluster?id=wire-1",
         lambda: FixedSource({"/pipelines/news/clusters/wire-1?limit=200": (410, _CLOSED)}),
@@ -283,7 +315,37 @@ CASES = [
         _document([], live=False),
         ("No other document matches", "deleted"),
     ),
-    Case("overview", "/", lambda: FixedSource({}), ("Healthy: 1 worker, 2 pipelines",)),
+    Case(
+        "overview",
+        "/",
+        lambda: FixedSource({}),
+        (
+            *("Healthy: 1 worker, 2 pipelines", "Documents per second", "1,343", "highest 1,343 in the last 10 min"),
+            *("Hot buckets", "1,000 or more", "4,812", "We use cookies to improve"),
+        ),
+    ),
+    Case(
+        "overview-hostile",
+        "/",
+        _active(
+            news=activity(
+                3,
+                hot_buckets=[_hot({"id": id, "title": id, "source": id}) for id in HOSTILE[:5]],
+                missing={"documents": [2, 3]},
+            ),
+            people=activity(1, hot_buckets=[_hot(None, rule="surname:first4"), _hot({"id": "7"}, identical=True)]),
+        ),
+        (
+            *("<script>window.owned=1</script>", "Rates and hot buckets are incomplete: documents 2-3 unavailable"),
+            *("surname:first4", "no longer stored", "identical content"),
+        ),
+    ),
+    Case(
+        "overview-without-rates",
+        "/",
+        _active(news=activity(0), people=activity(0, rates=None, hot_buckets=[])),
+        ("The first rates follow in two seconds", "No worker reports rates"),
+    ),
     Case("overview-troubled", "/", _one_recovers, ("1 of 3 workers is not responding", "documents 2-3")),
     Case("overview-silent", "/", silent, ("No worker is responding", "no answer since")),
     Case(

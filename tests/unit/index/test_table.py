@@ -413,3 +413,22 @@ def test_a_snapshot_does_not_change_with_the_table() -> None:
     retire(table, [(2, 3)])
     probe(table, ascending(5, [2], 10))
     assert pairs_of(probe(BandTable.restore(taken), [(99, 0, 2)])) == {(99, ref) for ref in range(5)}
+
+
+def test_the_newest_versions_of_a_bucket_are_those_of_a_list() -> None:
+    random = np.random.default_rng(5)
+    table = BandTable(cap_postings=4, segment_span_ms=10, first_capacity=4)
+    held = list[tuple[int, int]]()
+    for time in range(60):
+        ref = make_ref(0, 100 + time)
+        buckets = [BUCKETS[at] for at in random.permutation(len(BUCKETS))[:5]]
+        columns = np.array([ref], np.uint64), np.array([time], np.int64), np.zeros(5, np.int64)
+        table.insert_and_probe(*columns, np.array(buckets, np.uint64))
+        held += [(bucket, ref) for bucket in buckets]
+        if time % 7 == 6:
+            bucket, gone = held.pop(int(random.integers(len(held))))
+            table.remove(np.array([gone], np.uint64), np.zeros(1, np.int64), np.array([bucket], np.uint64))
+    for bucket in BUCKETS:
+        expected = [ref for other, ref in held if other == bucket][::-1]
+        for most in (3, 1_000):
+            assert walk.newest_refs(table.state[2], bucket, most).tolist() == expected[:most]

@@ -1,0 +1,133 @@
+"""Near misses of a cluster: stored documents outside it whose similarity to a member is just below the threshold.
+
+The ledger does not store such pairs, so they are computed when they are asked for, by the steps of `similar` with a
+lower threshold, for a few members.  Documents that share no band with these members are not found.
+
+    contents        the owners of the documents return the texts of the members
+    probe           as in `similar`
+    compare-below   the same comparison with the lower threshold
+    clusters-of     the owner of the ledger returns the clusters of what was found
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from stream_lsh.ledger.ledger import Ledger
+from stream_lsh.model import in_full
+from stream_lsh.pipeline.batches import BandsFrame, VerificationsFrame
+from stream_lsh.pipeline.similar import merged, signed
+from stream_lsh.wire.frames import decode_edges, encode
+from stream_lsh.wire.hits import decode_hits
+from stream_lsh.wire.route import bucket_partitions
+from stream_lsh.worker.query.peers import Asked, Body, Peers
+from stream_lsh.worker.query.server import Request
+from stream_lsh.worker.query.standing import partitions_of
+from stream_lsh.worker.query.steps import Part
+from stream_lsh.worker.state import PipelineState
+
+NEAR_SHARE = 0.75
+"""The least similarity of a near miss, as a share of the threshold."""
+MOST_COMPARED = 3
+"""Members whose near misses are computed: the representative, the newest and the oldest one."""
+_PARTITION = np.uint64(48)
+
+
+class NearMisses:
+    """The search for near misses.
+
+    Args:
+        peers: the processes of the application.
+        state: of the pipeline.
+        request: of the client.
+    """
+
+    def __init__(self, peers: Peers, state: PipelineState, request: Request) -> None:
+        self._peers, self._state, self._request = peers, state, request
+        self._stale = request.found.query["stale"] == "allow"
+
+    async def of(self, cluster: Mapping[str, Any], limit: int) -> dict[str, Any]:
+        """The near misses of a cluster with its members, most similar first.
+
+        Cost: that of `MOST_COMPARED` queries for similar documents.
+        """
+        members = [member["id"] for member in cluster["members"]]
+        chosen = [*dict.fromkeys([cluster["representative"], *members[-1:], *members[:1]])][:MOST_COMPARED]
+        found = dict[str, dict[str, Any]]()
+        texts = await self._texts(chosen)
+        for member, text in texts.items():
+            for other, similarity, about in await self._below(text):
+                if other not in found or found[other]["similarity"] < similarity:
+                    metadata = self._state.results.metadata(about)
+                    found[other] = {"id": other, "similarity": similarity, "partner": member, **metadata}
+        clusters = await self._clusters([*found])
+        near = [one | {"cluster": clusters[id]} for id, one in found.items() if clusters[id] != cluster["cluster"]]
+        near.sort(key=lambda one: (-one["similarity"], one["id"]))
+        threshold = self._state.criteria.threshold
+        return {"from": NEAR_SHARE * threshold, "below": threshold, "compared": [*texts], "documents": near[:limit]}
+
+    async def _texts(self, ids: Sequence[str]) -> dict[str, str]:
+        """The texts of the members that are stored."""
+        newest = dict[str, tuple[str | None, int]]()
+        for answer in await self._gathered("contents", "documents", msgspec.json.encode(ids)):
+            for id, version in msgspec.json.decode(answer, type=dict[str, tuple[str | None, int]]).items():
+                if id not in newest or (version[0] is not None, version[1]) > (
+                    newest[id][0] is not None,
+                    newest[id][1],
+                ):
+                    newest[id] = version
+        return {id: text for id in ids for text, _ in [newest.get(id, (None, 0))] if text is not None}
+
+    async def _below(self, text: str) -> list[tuple[str, float, Any]]:
+        """Id, similarity and description of the documents whose similarity to a text is just below the threshold."""
+        state, query = self._state, signed(self._state.scheme, text)
+        if query is None:
+            return []
+        buckets = bucket_partitions(query.buckets, state.partitions)
+
+        def probed(partitions: Sequence[int]) -> bytes:
+            some = query.buckets[np.isin(buckets, partitions)]
+            return encode(BandsFrame(postings=replace(query, buckets=some).postings), state.fingerprint)
+
+        answers = await self._run("probe", buckets.tolist(), probed)
+        hits = merged([decode_hits(answer, state.fingerprint) for answer in answers], state.limits.cap_candidates)
+        if not len(hits):
+            return []
+        places = (hits.old >> _PARTITION).astype(np.int64)
+
+        def compared(partitions: Sequence[int]) -> bytes:
+            return encode(VerificationsFrame(query.against(hits.old[np.isin(places, partitions)])), state.fingerprint)
+
+        found = list[tuple[str, float, Any]]()
+        for answer in await self._run("compare-below", places.tolist(), compared):
+            edges = decode_edges(answer, state.fingerprint).edges
+            if edges is not None:
+                abouts = in_full(edges.right.abouts, len(edges.right.ids))
+                found += zip(edges.right.ids, edges.similarity.tolist(), abouts, strict=True)
+        return [one for one in found if one[1] < state.criteria.threshold]
+
+    async def _clusters(self, ids: Sequence[str]) -> dict[str, str | None]:
+        (answer,) = await self._gathered("clusters-of", "ledger", msgspec.json.encode(ids))
+        return msgspec.json.decode(answer, type=dict[str, str | None])
+
+    async def _gathered(self, step: str, table: str, body: bytes) -> list[bytes]:
+        return await self._run(step, partitions_of(self._state, table), lambda _: body)
+
+    async def _run(self, step: str, partitions: Sequence[int], body: Body) -> list[bytes]:
+        asked = Asked(self._state, step, partitions, body, self._request, stale=self._stale)
+        return [answer for _, answer in (await self._peers.gather(asked)).answers]
+
+
+async def clusters_of(part: Part) -> bytes:
+    """The published cluster of each id, null without one."""
+    (state,) = part.states().values()
+    ledger: Ledger = state.settler.ledger
+    found = dict[str, str | None]()
+    for id in msgspec.json.decode(part.body, type=list[str]):
+        cluster = ledger.cluster_of(id)
+        is_published = cluster is not None and len(ledger.ids.live[cluster]) >= ledger.least_published
+        found[id] = cluster if is_published else None
+    return msgspec.json.encode(found)
