@@ -153,7 +153,18 @@ def test_nothing_is_built_in_the_last_stage() -> None:
 def test_the_image_has_the_libraries_of_all_pipelines() -> None:
     (script,) = of(BUILD, "RUN")
     (extras,) = re.findall(r"\.whl\)\[([\w,]+)\]", script.text)
-    assert extras.split(",") == ["allpairs", "code", "embedded", "html", "parquet", "plots", "records", "stem", "web"]
+    assert extras.split(",") == [
+        "allpairs",
+        "code",
+        "embedded",
+        "html",
+        "kafka",
+        "parquet",
+        "plots",
+        "records",
+        "stem",
+        "web",
+    ]
     assert set(extras.split(",")) <= PROJECT["optional-dependencies"].keys()
 
 

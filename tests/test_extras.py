@@ -18,6 +18,7 @@ LIBRARIES = {
     "embedded": ["confluent_kafka"],
     "frames": ["narwhals"],
     "html": ["resiliparse"],
+    "kafka": ["faust", "mode", "aiokafka", "aiohttp", "cramjam", "prometheus_client", "rocksdict"],
     "parquet": ["pyarrow"],
     "plots": ["matplotlib"],
     "records": ["jellyfish", "rapidfuzz"],
@@ -29,9 +30,9 @@ DEVELOPERS = {"all", "bench", "docs", "peers-records", "test"}
 """Extras that no part of the package needs."""
 PEERS = ["datasketch", "SetSimilaritySearch", "redis", "dedupe", "splink", "scipy", "pandas", "polars"]
 
-BARE = f"""
+BARE = """
 import contextlib, io, json, sys
-sys.modules.update(dict.fromkeys({[*(name for names in LIBRARIES.values() for name in names), *PEERS]!r}))
+sys.modules.update(dict.fromkeys(MISSING))
 from stream_lsh import ConfigError
 from stream_lsh.cli.main import COMMANDS, main
 
@@ -50,10 +51,10 @@ def error_of(feature):
     except ConfigError as error:
         return str(error)
     except Exception as error:
-        return f"{{type(error).__name__}}: {{error}}"
+        return f"{type(error).__name__}: {error}"
     return "nothing"
 """
-"""The head of a program that runs where only the required dependencies are installed."""
+"""The head of a program that runs where libraries are missing."""
 
 STORY = "the ferry leaves the port of Basel in the morning and comes back with all that the towns along the river sell"
 COPIES = [{"id": "a", "text": f"{STORY} at night"}, {"id": "b", "text": f"{STORY} at noon"}]
@@ -69,10 +70,11 @@ FILES = {
 INSTALL = re.compile(r"""pip install (?:"|')stream_lsh\[([a-z]+)\](?:"|')""")
 
 
-def bare(program: str, folder: Path) -> Any:
-    """The last line of a program's output, as JSON, without optional libraries."""
+def bare(program: str, folder: Path, installed: str = "") -> Any:
+    """The last line of a program's output, as JSON, without optional libraries but those of an installed extra."""
+    missing = [*PEERS, *(name for extra, names in LIBRARIES.items() if extra != installed for name in names)]
     done = subprocess.run(  # noqa: S603 - our own code
-        [sys.executable, "-W", "error", "-c", f"{BARE}\n{program}"],
+        [sys.executable, "-W", "error", "-c", f"MISSING = {missing}\n{BARE}\n{program}"],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         cwd=folder,
         capture_output=True,
@@ -141,7 +143,14 @@ print(json.dumps({{name: error for name, error in loaded.items() if error != "no
     )
     assert len(modules) > 150
     assert "stream_lsh.kinds.record.scheme" in failures
-    assert set(failures.values()) == {'comparing records needs jellyfish: pip install "stream_lsh[records]"'}
+    assert "stream_lsh.worker.agents" in failures
+    assert "stream_lsh.web.server" in failures
+    assert {re.sub(r'", or .*', '"', error) for error in failures.values()} == {
+        'comparing records needs jellyfish: pip install "stream_lsh[records]"',
+        'Kafka needs faust: pip install "stream_lsh[kafka]"',
+        'web pages need aiohttp: pip install "stream_lsh[web]"',
+    }
+    assert {name.split(".")[1] for name, error in failures.items() if error.startswith("Kafka")} == {"worker"}
 
 
 def test_the_package_can_be_listed_and_documented_without_extras(tmp_path: Path) -> None:
@@ -170,6 +179,7 @@ FEATURES = {
     "embedded": ["module('worker.brokers.embedded').EmbeddedBroker().start()"],
     "frames": ["stream_lsh.deduplicate(Namespace(columns=['text']))"],
     "html": ["module('text.page').read_page('<p>Hello')"],
+    "kafka": ["module('worker.agents')", "module('worker.log')"],
     "parquet": ["list(records.read_records(records.find_record_inputs(['a.parquet'], None), names, max_bytes=1))"],
     "plots": [
         "module('figures.scurve').scurve_figure(module('lsh.solver').choose_banding(0.8))",
@@ -181,13 +191,23 @@ FEATURES = {
         "module('config').parse(CUSTOMERS, 'c', {})",
     ],
     "stem": ["stream_lsh.NearDuplicates(0.5, 'stem:en:2')", "stream_lsh.PartialCopies('bag:stem:en:2')"],
-    "web": ["module('web.rendering').environment()"],
+    "web": ["module('web.rendering').environment()", "stream_lsh.AsyncClient('http://127.0.0.1:6067', 'news')"],
 }
 RUNS = {
     "allpairs": ["allpairs docs.jsonl"],
     "code": ["dedup docs.jsonl --shingles code:python:5", "clones source.py"],
     "embedded": ["demo", "worker --embedded --config worker.toml"],
     "html": ["dedup pages.jsonl --html main --jobs 1", "news pages.jsonl --jobs 1"],
+    "kafka": [
+        "worker --config worker.toml",
+        "check --config worker.toml",
+        "feed docs.jsonl --config worker.toml",
+        "tail matches --config worker.toml",
+        "serve --config worker.toml",
+        "broker start",
+        "explain a b --config worker.toml",
+        "demo",
+    ],
     "plots": ["tune --picture curve.svg"],
     "records": [
         "link people.csv --profile people",
@@ -206,8 +226,7 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("bare")
     for name, content in FILES.items():
         (folder / name).write_text(content)
-    return bare(
-        f"""
+    program = f"""
 import importlib, stream_lsh
 from argparse import Namespace
 CUSTOMERS = {CUSTOMERS!r}
@@ -224,9 +243,9 @@ commands = {{
     extra: [command(*one.split()) for one in several] for extra, several in {RUNS!r}.items()
 }}
 print(json.dumps([features, commands]))
-""",
-        folder,
-    )
+"""
+    without, with_kafka = bare(program, folder), bare(program, folder, "kafka")
+    return [{**some, "embedded": others["embedded"]} for some, others in zip(without, with_kafka, strict=True)]
 
 
 @pytest.mark.parametrize("extra", FEATURES)

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
+from stream_lsh.errors import ConfigError
+
 T = TypeVar("T")
 _COLLECT_AFTER = 100_000
 """Objects between two searches for reference cycles; with Python's 700 these take a twentieth of the time."""
@@ -40,21 +42,30 @@ def as_exceptions() -> Iterator[None]:
         release()
 
 
+def run_client(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that uses Kafka, as `run_cancellable` does, with the log of its client."""
+    try:
+        from stream_lsh.worker.log import client_log  # noqa: PLC0415
+    except ConfigError:
+        work.close()  # otherwise Python warns that it never ran
+        raise
+
+    with client_log():
+        return run_cancellable(work)
+
+
 def run_cancellable(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine that uses Kafka in a loop of its own.
+    """Run a coroutine in a loop of its own.
 
     A signal cancels it, so that it clears up, and is raised afterwards.
     """
     import asyncio  # noqa: PLC0415 - takes longer to load than `--help` to answer
 
-    from stream_lsh.worker.log import client_log  # noqa: PLC0415
-
     async def cancellable() -> T:
         with as_cancellation(asyncio.get_running_loop(), asyncio.current_task()):
             return await work
 
-    with client_log():
-        return asyncio.run(cancellable())
+    return asyncio.run(cancellable())
 
 
 @contextmanager

@@ -1,16 +1,19 @@
-"""The client for asyncio."""
+"""The client for asyncio; needs aiohttp, of the extra `web`."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
-import aiohttp
-from yarl import URL
-
 from stream_lsh.client import answers, calls, exchange
 from stream_lsh.client.event_stream import Event, EventReader
-from stream_lsh.errors import NotAvailable
+from stream_lsh.errors import ConfigError, NotAvailable
+
+with suppress(ImportError):  # the class can be listed and documented without them
+    import aiohttp
+    from yarl import URL
 
 T = TypeVar("T")
 _LARGEST_LINE = 1 << 20
@@ -24,9 +27,14 @@ class AsyncClient:
         pipeline: its name.
         token: one of `ask_token`; "" for none.
         timeout: the seconds that a call may take, including its retries.
+
+    Raises:
+        ConfigError: aiohttp is not installed -> install the extra.
     """
 
     def __init__(self, url: str, pipeline: str, token: str = "", timeout: float = exchange.TIMEOUT_SECONDS) -> None:
+        if find_spec("aiohttp") is None:
+            raise ConfigError('AsyncClient needs aiohttp: pip install "stream_lsh[web]"')
         self._service, self._pipeline, self._timeout = exchange.service_at(url, token), pipeline, timeout
         self._session: aiohttp.ClientSession | None = None
 
@@ -147,7 +155,7 @@ class AsyncClient:
                     raise exchange.unreachable(self._service, error) from error
                 again = False
 
-    async def _sent(self, call: exchange.Call[Any], timeout: aiohttp.ClientTimeout) -> aiohttp.ClientResponse:
+    async def _sent(self, call: exchange.Call[Any], timeout: "aiohttp.ClientTimeout") -> "aiohttp.ClientResponse":
         if self._session is None:
             self._session = aiohttp.ClientSession(read_bufsize=_LARGEST_LINE)
         return await self._session.request(
@@ -160,6 +168,6 @@ class AsyncClient:
         )
 
 
-async def _read(response: aiohttp.ClientResponse) -> exchange.Response:
+async def _read(response: "aiohttp.ClientResponse") -> exchange.Response:
     headers = {name.lower(): value for name, value in response.headers.items()}
     return exchange.Response(response.status, headers, await response.read())

@@ -1,4 +1,15 @@
 """The live worker: agents on a stream engine, their tables, their topics, their brokers.
 
-The only room that imports faust, asyncio and clocks.
+The only room that imports faust, asyncio and clocks; needs the extra `kafka`.
 """
+
+from importlib.util import find_spec
+
+from stream_lsh.errors import ConfigError
+
+for _library in ("faust", "aiokafka", "aiohttp", "cramjam", "prometheus_client", "rocksdict"):
+    if find_spec(_library) is None:
+        raise ConfigError(
+            f'Kafka needs {_library}: pip install "stream_lsh[kafka]", or "stream_lsh[embedded]", which also has a '
+            "broker in memory"
+        )

@@ -23,7 +23,7 @@ from stream_lsh.cli.options.pipelines import one_of
 from stream_lsh.cli.options.query_api import add_query_api
 from stream_lsh.cli.output.atomic_files import STDOUT
 from stream_lsh.cli.output.terminal import Screen
-from stream_lsh.cli.process import run_cancellable
+from stream_lsh.cli.process import run_client
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.column_names import of_documents
 from stream_lsh.files.discover import find_inputs
@@ -84,7 +84,7 @@ def run(arguments: Sequence[str]) -> int:
 
         config = load(options.config, os.environ)
         one_of(config, options.pipeline)
-        config = run_cancellable(as_stored(config))
+        config = run_client(as_stored(config))
         pipeline = one_of(config, options.pipeline)
         scheme = pipeline.kind.pairwise()
         if scheme is None:
@@ -203,13 +203,13 @@ def _live_records(options: Namespace, config: "Config", pipeline: "PipelineConfi
     from stream_lsh.worker.clients.live_evidence import live_records  # noqa: PLC0415
 
     profile = as_kind(pipeline.kind, RecordKind).loaded_profile
-    return run_live(options, profile, run_cancellable(live_records(config, pipeline)))
+    return run_live(options, profile, run_client(live_records(config, pipeline)))
 
 
 def _live(options: Namespace, config: "Config", pipeline: "PipelineConfig", scheme: "PairwiseScheme") -> "Explanation":
     from stream_lsh.kinds.explain import Settings, explain  # noqa: PLC0415
     from stream_lsh.worker.clients.live_evidence import evidence_of  # noqa: PLC0415
 
-    evidence = run_cancellable(evidence_of(config, pipeline, (options.one, options.other)))
+    evidence = run_client(evidence_of(config, pipeline, (options.one, options.other)))
     settings = Settings(scheme, pipeline.kind.least, pipeline.limits())
     return explain(options.one, options.other, evidence, settings)

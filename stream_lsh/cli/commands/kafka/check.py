@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.options.pipelines import some_of
 from stream_lsh.cli.output.atomic_files import STDOUT, Output
-from stream_lsh.cli.process import run_cancellable
+from stream_lsh.cli.process import run_client
 
 if TYPE_CHECKING:
     from stream_lsh.config import Config, PipelineConfig
@@ -38,7 +38,7 @@ def run(arguments: Sequence[str]) -> int:
 
     config = load(options.config, os.environ)
     chosen = some_of(config, options.pipeline)
-    findings = run_cancellable(_findings(config, chosen, options))
+    findings = run_client(_findings(config, chosen, options))
     with Output(STDOUT) as out:
         out.write([_line(finding, as_json=options.json) for finding in findings])
     return _WRONG if any(finding.state == "wrong" for finding in findings) else 0

@@ -18,7 +18,7 @@ from stream_lsh.cli.options.parser import Parser, whole
 from stream_lsh.cli.options.pipelines import one_of
 from stream_lsh.cli.output.atomic_files import exit_code
 from stream_lsh.cli.output.progress import Progress
-from stream_lsh.cli.process import as_exceptions, run_cancellable
+from stream_lsh.cli.process import as_exceptions, run_client
 from stream_lsh.files.chunks import Refused
 from stream_lsh.files.discover import FORMATS
 from stream_lsh.files.lines import ByteLimit
@@ -62,7 +62,7 @@ def run(arguments: Sequence[str]) -> int:
     parts = kind.read_files(inputs, options, pipeline.fields, int(started_at * 1000))
     complete = False
     try:
-        run_cancellable(_feed(feeder, parts, progress, refused, options))
+        run_client(_feed(feeder, parts, progress, refused, options))
         complete = True
     finally:
         if not options.quiet and (complete or feeder.sent):

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.process import run_cancellable
+from stream_lsh.cli.process import run_client
 
 _EPILOG = """\
 examples:
@@ -26,7 +26,7 @@ def run(arguments: Sequence[str]) -> int:
 
     config = load(options.config, os.environ)
     log_to_stderr(options.log)
-    run_cancellable(serve(config))
+    run_client(serve(config))
     return 0
 
 

@@ -13,7 +13,7 @@ from stream_lsh.cli.options.pipelines import one_of
 from stream_lsh.cli.output.atomic_files import STDOUT, Output
 from stream_lsh.cli.output.cluster_table import ClusterTable
 from stream_lsh.cli.output.terminal import Screen, plain
-from stream_lsh.cli.process import run_cancellable
+from stream_lsh.cli.process import run_client
 from stream_lsh.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def run(arguments: Sequence[str]) -> int:
     screen = Screen()
     as_table = options.kind == "clusters" and options.kind in pipeline.public_topics
     as_lines = not as_table or options.lines or options.json or options.no_follow
-    run_cancellable(
+    run_client(
         _lines(config, pipeline, options)
         if as_lines or not screen.watched
         else _table(config, pipeline, options, screen)
