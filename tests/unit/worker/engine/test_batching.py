@@ -17,11 +17,12 @@ ONE, TWO = TP("bands", 0), TP("bands", 1)
 NOTHING: dict[TP, int] = {}  # committed
 
 
-def event(tp: TP, first: int, last: int, generation: int = 1) -> Any:
+def event(tp: TP, first: int, last: int, generation: int = 1, size: int = 10) -> Any:
     message = SimpleNamespace(
         tp=tp, topic=tp.topic, partition=tp.partition, offset=last, generation_id=generation, tracked=False
     )
-    return SimpleNamespace(message=message, value=[SimpleNamespace(offset=at) for at in range(first, last + 1)])
+    records = [SimpleNamespace(offset=at, serialized_value_size=size) for at in range(first, last + 1)]
+    return SimpleNamespace(message=message, value=records)
 
 
 def batches_of(events: list[Any], most: int) -> list[list[tuple[TP, list[int], int]]]:
@@ -45,6 +46,11 @@ def test_a_batch_has_no_more_records_than_a_chunk_unless_a_single_event_has() ->
         [(ONE, [5, 6, 7], 2)],
         [(ONE, [8], 1)],
     ]
+
+
+def test_a_batch_has_no_more_bytes_than_a_fetch_unless_a_single_event_has() -> None:
+    events = [event(ONE, at, at, size=size) for at, size in enumerate([3 << 20, -1, 1 << 19, 1 << 19, 1])]
+    assert batches_of(events, 100) == [[(ONE, [0], 1)], [(ONE, [1, 2, 3], 3)], [(ONE, [4], 1)]]
 
 
 def test_generations_are_not_mixed() -> None:
