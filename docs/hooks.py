@@ -1,5 +1,6 @@
 """Hooks of MkDocs: the site also has the benchmarks and the changelog, and links to them work in both places."""
 
+import json
 import os
 import re
 from pathlib import Path, PurePosixPath
@@ -17,6 +18,11 @@ PAGES = {
     "CHANGELOG.md": "changelog.md",
 }
 """Pages outside of docs/, and where they are in the site."""
+NOTEBOOKS = {
+    f"docs/notebooks/{path.name}": f"notebooks/{path.stem}.md"
+    for path in sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
+}
+"""Notebooks, and their pages in the site."""
 OUTSIDE = re.compile(r"\]\((?!/)([^)\s:#]+)(#[^)\s]*)?\)")
 
 
@@ -27,6 +33,10 @@ def on_files(files: "Files", config: Any) -> "Files":
     for source, target in PAGES.items():
         text = (ROOT / source).read_text(encoding="utf-8")
         files.append(File.generated(config, target, content=relinked(text, source, target)))
+    for source, target in NOTEBOOKS.items():
+        notebook = json.loads((ROOT / source).read_text(encoding="utf-8"))
+        page = relinked(as_markdown(notebook, Path(source).name), source, target)
+        files.append(File.generated(config, target, content=page))
     for result in sorted((ROOT / "benchmarks" / "results").iterdir()):
         files.append(File.generated(config, f"benchmarks/{result.name}", abs_src_path=str(result)))
     return files
@@ -34,9 +44,33 @@ def on_files(files: "Files", config: Any) -> "Files":
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Links from docs/ to pages outside of it lead to their copies in the site."""
-    if page.file.src_uri in PAGES.values():
+    if page.file.src_uri in {*PAGES.values(), *NOTEBOOKS.values()}:
         return markdown
     return relinked(markdown, f"docs/{page.file.src_uri}", page.file.src_uri)
+
+
+def as_markdown(notebook: dict[str, Any], name: str) -> str:
+    """A notebook with its outputs as a page, with a link to its file below the title.
+
+    Args:
+        notebook: as stored.
+        name: of its file, beside the page.
+    """
+    parts = list[str]()
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        parts += map(_output, cell.get("outputs", ()))
+    title, _, rest = parts[0].partition("\n")
+    parts[0] = f"{title}\n\n[Download the notebook]({name}){{ download }}\n{rest}"
+    return "\n\n".join(parts) + "\n"
+
+
+def _output(output: dict[str, Any]) -> str:
+    data = output.get("data", {"text/plain": output.get("text", [])})
+    if "text/html" in data:  # the theme styles tables without a class
+        return re.sub(r'<table class="[^"]*">', "<table>", "".join(data["text/html"]))
+    return f"```text\n{''.join(data['text/plain']).rstrip()}\n```"
 
 
 def relinked(text: str, source: str, target: str) -> str:
@@ -50,8 +84,8 @@ def relinked(text: str, source: str, target: str) -> str:
 
     def link(match: re.Match[str]) -> str:
         path = os.path.normpath(PurePosixPath(source).parent / match[1])
-        if path in PAGES:
-            there = PAGES[path]
+        if path in PAGES or (path in NOTEBOOKS and path != source):
+            there = (PAGES | NOTEBOOKS)[path]
         elif path.startswith("docs/"):
             there = path.removeprefix("docs/")
         elif path.startswith("benchmarks/results/"):

@@ -31,7 +31,7 @@ import pytest
 import textstat  # type: ignore[import-untyped]
 
 import stream_lsh
-from docs.hooks import PAGES, relinked
+from docs.hooks import NOTEBOOKS, PAGES, relinked
 from stream_lsh import errors
 from stream_lsh.cli.commands.catalog import COMMANDS, module_of
 from stream_lsh.config import parse
@@ -448,7 +448,10 @@ def test_every_page_is_in_the_navigation_of_the_site() -> None:
     pages = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")}
     named = re.findall(r"([\w/-]+\.md)$", navigation, re.MULTILINE)
     assert len(named) == len(set(named))
-    assert {one for one in pages if not re.match("internals/adr/0", one)} == {*named} - {*PAGES.values()}
+    assert {one for one in pages if not re.match("internals/adr/0", one)} == {*named} - {
+        *PAGES.values(),
+        *NOTEBOOKS.values(),
+    }
 
 
 @pytest.mark.parametrize(
@@ -460,6 +463,7 @@ def test_every_page_is_in_the_navigation_of_the_site() -> None:
         ("../README.md#method", "benchmarks/worker/README.md", "benchmarks/worker.md", "../benchmarks.md#method"),
         ("docs/theory/index.md", "CHANGELOG.md", "changelog.md", "theory/index.md"),
         ("dedup.md#input", "docs/guides/news.md", "guides/news.md", "dedup.md#input"),
+        ("../notebooks/news.ipynb", "docs/guides/news.md", "guides/news.md", "../notebooks/news.md"),
         ("https://kafka.apache.org/", "CHANGELOG.md", "changelog.md", "https://kafka.apache.org/"),
     ],
 )

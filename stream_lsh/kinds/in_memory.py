@@ -150,9 +150,14 @@ class InMemory(InFrames):
 
     # -- showing
 
+    def __repr__(self) -> str:
+        clusters = sum(len(members) >= self._least_size for members in self._ledger.ids.live.values())
+        pairs = len(self._ledger.graph.pairs)
+        return f"<{type(self).__name__}: {len(self):,} items, {pairs:,} pairs, {clusters:,} clusters>"
+
     def _repr_html_(self) -> str:
         """Counts, distribution of the pairs and largest clusters, for notebooks."""
-        return "".join(overview(type(self).__name__, len(self), self._distribution(), self.clusters()))
+        return "".join(overview(repr(self)[1:-1], self._distribution(), self.clusters()))
 
     def _distribution(self) -> Distribution:
         """The similarities of all pairs."""

@@ -27,16 +27,15 @@ class Distribution(NamedTuple):
     marks: Mapping[float, str]
 
 
-def overview(name: str, items: int, pairs: Distribution, clusters: Sequence[Cluster]) -> Iterator[str]:
+def overview(title: str, pairs: Distribution, clusters: Sequence[Cluster]) -> Iterator[str]:
     """The HTML of a collection, some 10 KB at most.
 
     Args:
-        name: of its class.
-        items: their number.
+        title: unescaped.
         pairs: that are stored.
         clusters: all.
     """
-    yield paragraph(f"{name}: {items:,} items, {pairs.values.size:,} pairs, {len(clusters):,} clusters")
+    yield paragraph(title)
     caption = f"Pairs by {pairs.name}; the length of a bar is logarithmic."
     yield from histogram(pairs.values, pairs.marks, caption, _MOST_BINS)
     if clusters:

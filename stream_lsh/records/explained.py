@@ -43,7 +43,7 @@ class Met(NamedTuple):
     keys: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PairEvidence:
     """The explanation of the score of two records.
 
@@ -68,6 +68,9 @@ class PairEvidence:
     review: float
     blocks: tuple[Met, ...]
     linkable: bool
+
+    def __repr__(self) -> str:
+        return f"<PairEvidence: {self.verdict}, {self.total:+.2f}, probability {self.probability:.4f}>"
 
     @property
     def verdict(self) -> Verdict:
