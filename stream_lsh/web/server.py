@@ -25,6 +25,8 @@ from stream_lsh.web.static_files import static_files
 _SHUTDOWN_SECONDS = 1.0
 _MOST_BODY = 4 << 20
 _MOST_PARAMETERS = 40
+_MOST_LINE = 32 << 10
+"""The bytes of an address: the page of a review has up to four ids in it, each of up to 3 KB when it is encoded."""
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +55,7 @@ class PageServer:
         """
         host, port = self._address
         runner = self._runner = web.ServerRunner(
-            web.Server(self._handle, access_log=None), shutdown_timeout=_SHUTDOWN_SECONDS
+            web.Server(self._handle, access_log=None, max_line_size=_MOST_LINE), shutdown_timeout=_SHUTDOWN_SECONDS
         )
         await runner.setup()
         try:

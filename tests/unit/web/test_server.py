@@ -50,6 +50,7 @@ async def test_every_answer_has_the_policy_and_pages_are_not_stored() -> None:
     async with served() as (session, url):
         for path, expected in [("/", 200), ("/nowhere", 404), ("/static/nothing.js", 404), ("/index.json", 200)]:
             assert await status(session, url + path) == expected
+        assert await status(session, f"{url}/?last={'i' * 20_000}") == 200  # the address of a review has long ids
         assert await status(session, url, "PUT") == 405
         async with session.get(url) as response:
             assert response.headers["Cache-Control"] == "no-store"
