@@ -36,6 +36,9 @@ mark { background: var(--mark); color: inherit; border-radius: 3px; padding: .05
 @media screen and (prefers-color-scheme: dark) {
   :root { --line: #2a313c; --muted: #9198a1; --ground: #0d1117; --text: #e6edf3; --mark: #574500; --raised: #151b23; }
 }
+@media (min-width: 50.01rem) {
+  table.steps th, table.steps .why, thead th { overflow-wrap: break-word; } table.steps td.bar { width: 42%; }
+}
 @media (max-width: 50rem) {
   .sides { grid-template-columns: 1fr; }
   table.rows thead, table.steps thead { display: none; }

@@ -83,7 +83,8 @@ def waterfall(steps: Sequence[Step], prior: float, total: float, *, learned: boo
     for step in steps:
         if any(step.values):
             why = ", ".join(filter(None, (level(step), rarity(step))))
-            cells = (*(line(value.replace(SEVERAL, " / ") or "-", _MOST) for value in step.values), line(why))
-            rows.append((line(step.field), "".join(f"<td>{cell}</td>" for cell in cells), step.adds, not step.missing))
+            values = (line(value.replace(SEVERAL, " / ") or "-", _MOST) for value in step.values)
+            cells = "".join(f"<td>{value}</td>" for value in values) + f'<td class="why">{line(why)}</td>'
+            rows.append((line(step.field), cells, step.adds, not step.missing))
     unit = "bits" if learned else "of the mean"
     yield from drawn(rows, ("field", "left", "right", "agreement", "evidence", unit), ("total", total))

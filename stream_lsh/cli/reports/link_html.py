@@ -1,6 +1,7 @@
 """The report of `link`: totals, scores, match weights, doubtful pairs as waterfalls, the largest entities.
 
-A page has at most 12 pairs, 12 entities, 12 members of each and 12 fields of a member: some 1 MB at most.
+A page has at most 12 pairs, 12 entities, 12 members of each and 12 fields of a member.  It stays below 2 MB, unless the
+profile has hundreds of levels.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

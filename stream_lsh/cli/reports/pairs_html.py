@@ -1,6 +1,6 @@
 """The report of `dedup` and `news`: totals, recall, the similarities of all matches, and the largest clusters as texts.
 
-A page has at most 20 clusters, 20 members of each, and 4,000 characters of two texts of each: some 2 MB at most.
+A page has at most 20 clusters, 20 members of each, and 4,000 characters of two texts of each: 2 MB at most.
 """
 
 from argparse import Namespace
@@ -67,6 +67,7 @@ class PairsReport:
         self._count, self._members = len(clusters), sum(len(cluster.members) for cluster in clusters)
         largest = nsmallest(_MOST_CLUSTERS, clusters, key=lambda cluster: (-len(cluster.members), cluster.id))
         self._groups = self._grouped(largest)
+        self._similarities = _similarities(answers)
 
     def _grouped(self, clusters: Sequence[Cluster]) -> list[Group]:
         if self._metadata:
@@ -108,18 +109,8 @@ class PairsReport:
         yield "repeated ids", f"{signed.updated + signed.unchanged:,}"
         yield "threshold", f"{self._options.threshold:g}, {self._options.measure}"
 
-    def _similarities(self) -> tuple[F64, F64]:
-        """The similarity and the Jaccard similarity of each match: float64[n] twice."""
-        found = (
-            value
-            for match in self._answers.matches()
-            for value in (match.similarity or 0.0, match.shared / match.union)
-        )
-        both = np.fromiter(found, np.float64).reshape(-1, 2)
-        return both[:, 0], both[:, 1]
-
     def _distribution(self) -> Iterator[str]:
-        similarities, _ = self._similarities()
+        similarities = self._similarities[:, 0]
         if not similarities.size:
             yield paragraph("No match reaches the threshold.")
             return
@@ -131,7 +122,7 @@ class PairsReport:
     def _recall(self) -> Iterator[str]:
         """The recall of the bands, estimated from the matches, and the pairs that caps omitted."""
         counts = self._pipeline.counts
-        _, jaccard = self._similarities()
+        jaccard = self._similarities[:, 1]
         banding = self._scheme.banding
         if banding is None:
             yield "The method is exact: it finds every match."
@@ -155,10 +146,12 @@ class PairsReport:
         weakest: list[MatchChange | None] = [None] * len(self._groups)
         for match in self._answers.matches():
             place = place_of.get(match.left)
-            if place is None or place_of.get(match.right) != place or None in map(self._row, (match.left, match.right)):
+            if place is None or place_of.get(match.right) != place:
                 continue
             before = weakest[place]
-            if before is None or (match.similarity or 0.0) < (before.similarity or 0.0):
+            if before is not None and (match.similarity or 0.0) >= (before.similarity or 0.0):
+                continue
+            if None not in map(self._row, (match.left, match.right)):
                 weakest[place] = match
         return weakest
 
@@ -210,3 +203,9 @@ class PairsReport:
             marked = "".join(differences(text, parts, _MOST_CHARACTERS))
             yield f'<div><p class="muted">{line(id)}</p><div class="text" dir="auto">{marked}</div></div>'
         yield "</div>"
+
+
+def _similarities(answers: Answers) -> F64:
+    """The similarity and the Jaccard similarity of each match: float64[n, 2]."""
+    found = (value for match in answers.matches() for value in (match.similarity or 0.0, match.shared / match.union))
+    return np.fromiter(found, np.float64).reshape(-1, 2)

@@ -323,6 +323,22 @@ def test_hostile_records_only_show(tmp_path: Path) -> None:
     assert page.count("&lt;script&gt;") >= 10
 
 
+def test_a_page_of_records_has_a_bounded_size(tmp_path: Path) -> None:
+    filler = "<\"'&>" * 30
+    records = [
+        {"id": f"{filler}{entity}-{n}", "given_name": f"{filler} n{entity}", "surname": f"{filler} s{entity}",
+         "dob": f"19{40 + entity}-02-03", "city": filler, "email": f"{entity}@{filler}", "phone": f"0113 {entity}0{n}"}
+        for entity in range(20) for n in range(20)
+    ]  # fmt: skip
+    options = ("--profile", "people", "--max-candidates", "0", "--output", "/dev/null")
+    page = reported("link", tmp_path / "r.html", lines_of(records), *options)[1]
+    assert facts_of(page)["entities"] == "20"
+    assert "The 12 largest of 20 entities are shown." in page
+    assert "20 records, the newest 12 of them below" in page
+    assert page.count("<h3>") <= 12 + 12
+    assert len(page.encode()) < 2_000_000
+
+
 def test_a_profile_without_weights_and_a_run_without_matches_have_a_report(tmp_path: Path) -> None:
     records = lines_of([{"id": "a", "name": "Ann Smith"}])
     page = text_of(reported("link", tmp_path / "r.html", records, "--profile", "people")[1])
