@@ -23,6 +23,7 @@ CHOICES: Mapping[tuple[ModuleType, str], Sequence[float]] = {
     (discount, "CORRELATION"): (0.0, 0.1, 0.5),
     (mean, "_ABSENT"): (-2.0, -1.0, 0.0),
     (threshold, "MOST_IMPLIED"): (1.2, 2.0, 4.0),
+    (threshold, "MOST_DIVIDED"): (300.0, 3000.0),
     (expectation, "BEFORE"): (5.0, 80.0),
 }
 """The constants, with other values than their own."""

@@ -10,7 +10,7 @@ fake_1000 in view, and 1 and 2 of FEBRL, on which a threshold was to be fixed, g
     pairs       precision, recall and F1 of pairs at the profile's threshold, and at .5; where sources are clean, after
                 the best match of each record was taken
     clusters    of the pairs within connected components at the threshold
-    strong      likewise, where a single pair does not hold two groups together (`guards.strong_links`)
+    entities    likewise, divided by mean evidence and bridges, as the package divides them
     files       whole files as `stream-lsh link` reads them, with the bundled profile and with one that was proposed for
                 the file (`infer`): F1 within entities, the share of true pairs among matches of .95 or more, the
                 largest entity, and the CPU time of a record, training included; --best: F1 at the best threshold too

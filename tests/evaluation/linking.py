@@ -9,8 +9,8 @@ import numpy as np
 
 from stream_lsh.kinds.record.in_memory import RecordLinker, learned_from
 from stream_lsh.kinds.record.profiles import bundled, load_profile
+from stream_lsh.ledger.clusters.guards.choice import EntityGuards
 from stream_lsh.ledger.clusters.guards.links import Links
-from stream_lsh.ledger.clusters.guards.strong import strong_parts
 from stream_lsh.records.block.blocker import Blocker, blocker_of
 from stream_lsh.records.infer import infer
 from stream_lsh.records.model import Record, Values
@@ -26,6 +26,8 @@ CAP = 32
 """Records of a bucket that a new one is compared with, as the index of a pipeline has it."""
 MOST = 200
 """Candidates of a record, those with the most shared keys first."""
+GUARDS = EntityGuards(bridge_similarity=0.999)
+"""The guards of the bundled profiles."""
 
 
 @dataclass(slots=True)
@@ -133,20 +135,19 @@ def compared(corpus: Corpus, stream: Stream, keys: Sequence[Sequence[int]]) -> s
 def figures(found: Found, corpus: Corpus, probability: float) -> dict[str, dict[str, float]]:
     """Precision, recall and F1 of pairs and of clusters at a threshold."""
     least = np.log2(probability / (1 - probability))
+    left, right = np.array(found.left, np.int64), np.array(found.right, np.int64)
     totals = np.array(found.totals)
     at = np.flatnonzero(totals >= least)
-    left, right = np.array(found.left, np.int64)[at], np.array(found.right, np.int64)[at]
     if corpus.clean:
-        chosen = best_pairs(left, right, totals[at])
-        left, right = left[chosen], right[chosen]
+        at = at[best_pairs(left[at], right[at], totals[at])]
     ids = [record.id for record in corpus.records]
-    pairs = {pair_of(ids[one], ids[other]) for one, other in zip(left.tolist(), right.tolist(), strict=True)}
+    ends = zip(left[at].tolist(), right[at].tolist(), (1 / (1 + 2.0 ** -totals[at])).tolist(), strict=True)
+    pairs = {pair_of(ids[one], ids[other]): likely for one, other, likely in ends}
     groups = [sorted(group) for group in components(pairs)]
-    strong = _strong(groups, pairs)
     return {
-        "pairs": measured(pairs, corpus.truth),
+        "pairs": measured({*pairs}, corpus.truth),
         "clusters": measured_within(groups, corpus.truth),
-        "strong": measured_within(strong, corpus.truth),
+        "entities": measured_within(_divided(groups, pairs), corpus.truth),
     }
 
 
@@ -167,8 +168,8 @@ def measured_within(groups: Sequence[Sequence[str]], truth: set[Pair]) -> dict[s
     return _figures(right, sum(len(group) * (len(group) - 1) // 2 for group in groups), len(truth))
 
 
-def _strong(groups: Sequence[Sequence[str]], pairs: set[Pair]) -> list[list[str]]:
-    """The rest of groups without their weak pairs."""
+def _divided(groups: Sequence[Sequence[str]], pairs: dict[Pair, float]) -> list[list[str]]:
+    """The entities that the guards of the bundled profiles make of connected components."""
     group_of = {id: number for number, group in enumerate(groups) for id in group}
     inside: dict[int, list[Pair]] = {}
     for pair in sorted(pairs):
@@ -176,8 +177,8 @@ def _strong(groups: Sequence[Sequence[str]], pairs: set[Pair]) -> list[list[str]
     parts = []
     for number, own in inside.items():
         places = {id: place for place, id in enumerate(groups[number])}
-        links = Links([1] * len(places), [(places[one], places[other], 1.0) for one, other in own])
-        parts += [[groups[number][place] for place in part] for part in strong_parts(links)]
+        links = Links([1] * len(places), [(places[one], places[other], pairs[one, other]) for one, other in own])
+        parts += [[groups[number][place] for place in part] for part in GUARDS.parts(links)]
     return parts
 
 

@@ -12,7 +12,7 @@ from stream_lsh.records.infer.blocking import Blocks, blocks_of
 from stream_lsh.records.infer.columns import Seen, placeholders_of, seen_of
 from stream_lsh.records.infer.comparing import Joint, comparison_of, field_of, joined, joint_name, place_of
 from stream_lsh.records.infer.neighbours import Vectors, neighbours_of, texts_of
-from stream_lsh.records.infer.related import groups_of, repeated_texts, repeated_values
+from stream_lsh.records.infer.related import composed, groups_of, repeated_texts, repeated_values
 from stream_lsh.records.infer.sources import Sources, sources_of
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import ID_COLUMNS, SOURCE_COLUMNS, Profile, column_of
@@ -184,6 +184,8 @@ class _Choice:
         single = {one.name: one for one in columns}
         lonely = [one for one in columns if found.clean and _in_one_source(one, sources)]
         self._place(columns)
+        wholes = composed([one for one in columns if one.kind.type in ("text", "name")])
+        self.uncompared |= {whole: f"its words are those of {', '.join(parts)}" for whole, parts in wholes.items()}
         texts = [one for one in columns if one.kind.type in ("text", "name", "company") and one.kind.form != "person"]
         self._join(columns, texts, repeated_texts(texts), "their words repeat each other")
         for one in lonely:
@@ -192,7 +194,7 @@ class _Choice:
         rest = [one for one in columns if one.name not in self.uncompared]
         self._join(columns, rest, repeated_values(rest), "records that are no match agree in them together")
         self.singles = [one for name, one in single.items() if name not in self.uncompared]
-        grouped = {name for joint in self.joints for name in joint.field.of}
+        grouped = {name for joint in self.joints for name in joint.field.of} | wholes.keys()
         self.blocked = [one for one in columns if one not in lonely and (one in self.singles or one.name in grouped)]
 
     def _place(self, columns: Sequence[Seen]) -> None:

@@ -25,6 +25,8 @@ _ALIKE, _APART = 0.5, 0.3
 """Pairs that agree in more of their other columns, by information, may be matches, and do not count.  If most pairs do,
 a column is shared by matches, and shows nothing."""
 _SIMILAR, _LONGEST = 0.85, 64
+_FILLED = 0.9
+"""Parts stand for a whole if they have values in this share of its records."""
 _FEWEST = 30
 _PAIRS = 2_000
 
@@ -35,11 +37,22 @@ def repeated_texts(texts: Sequence[Seen]) -> dict[tuple[str, str], float]:
     words = {one.name: [frozenset(value.split()) for value in one.values] for one in texts}
     for one, other in combinations(texts, 2):
         short, long = sorted((one, other), key=lambda each: each.mean_words)
+        half = len(long.values) // 2  # the next record is often one of the same entity
         same = _within(words[short.name], words[long.name])
-        apart = _within(words[short.name], words[long.name][1:] + words[long.name][:1])
+        apart = _within(words[short.name], words[long.name][half:] + words[long.name][:half])
         if same - apart >= _WORDS_SHARED:
             found[short.name, long.name] = same
     return found
+
+
+def composed(columns: Sequence[Seen]) -> dict[str, tuple[str, ...]]:
+    """The full names of persons whose words are those of two or more shorter columns, each with these columns."""
+    filled, parts = {one.name: one.filled for one in columns}, dict[str, list[str]]()
+    persons = {one.name for one in columns if one.kind.form == "person"}
+    for short, long in repeated_texts(columns):
+        if long in persons and filled[short] >= _FILLED * filled[long]:
+            parts.setdefault(long, []).append(short)
+    return {name: tuple(own) for name, own in parts.items() if len(own) > 1}
 
 
 def _within(short: Sequence[frozenset[str]], long: Sequence[frozenset[str]]) -> float:

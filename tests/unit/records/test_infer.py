@@ -179,6 +179,23 @@ def test_columns_of_an_agency_are_compared_as_one() -> None:
     assert any(note.startswith("agency, director, website, programme: compared as one") for note in found.notes)
 
 
+@pytest.mark.parametrize("by_entity", [False, True])
+def test_a_full_name_beside_its_parts_is_not_compared(by_entity: bool) -> None:
+    chance, rows = random.Random(4), []
+    for number in range(200):
+        given, surname = word(chance).title(), word(chance, 3).title()
+        row = {"full_name": f"{given} {word(chance).title()} {surname}", "given": given, "surname": surname}
+        row |= {"dob": f"{1940 + number % 60}-{1 + number % 12:02}-{1 + number % 28:02}"}
+        rows += [row] * (1 + number % 3)
+    if not by_entity:
+        chance.shuffle(rows)
+    found = inferred(records_of(rows))
+    assert {*comparators_of(found)} == {"given", "surname", "dob"}
+    assert "full_name: not compared, its words are those of given, surname" in found.notes
+    sparse = inferred(records_of([{**row, "surname": row["surname"] if at % 2 else ""} for at, row in enumerate(rows)]))
+    assert "full_name" in comparators_of(sparse)
+
+
 def test_columns_of_duplicates_are_not_related() -> None:
     assert not [one for one in inferred(records_of(companies())).profile.fields if one.of]
 

@@ -96,16 +96,16 @@ def test_frequencies_count_in_learning_as_in_scores(seed: int) -> None:
     assert learned.comparisons[0].u[2] < 0.01
 
 
-def test_the_threshold_rises_until_connected_records_imply_few_more_matches_than_expected(seed: int) -> None:
+@pytest.mark.parametrize(("records", "proposed"), [(3_000, 0.7), (300, 0.5)])
+def test_only_long_chains_raise_the_threshold(records: int, proposed: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    records = 300
     chain = np.arange(records - 1)
     certain = (chain[::3], chain[::3] + 1)
     doubtful = (chain, chain + 1)
     pairs = np.concatenate((certain[0], doubtful[0])), np.concatenate((certain[1], doubtful[1]))
-    probability = np.concatenate((np.full(certain[0].size, 0.97), rng.uniform(0.55, 0.64, doubtful[0].size)))
+    probability = np.concatenate((np.full(certain[0].size, 0.97), rng.uniform(0.61, 0.64, doubtful[0].size)))
     expected = float(probability.sum())
-    assert threshold_without_chains(pairs, probability, records, expected, 0.5) == 0.7
+    assert threshold_without_chains(pairs, probability, records, expected, 0.5) == proposed
     assert threshold_without_chains(pairs, probability, records, expected, 0.93) == 0.93
     # With as many expected matches as a whole group has, nothing is raised.
     assert threshold_without_chains(pairs, probability, records, records**2 / 2, 0.5) == 0.5
