@@ -62,8 +62,8 @@ def test_fifty_thousand_records_of_historical_persons(data_dir: Path) -> None:
     read, kind = CORPORA["splink_historical_50k"]
     blocking, pairs, clusters = best_of(read(data_dir), bundled(kind))
     assert blocking >= 0.865
-    assert pairs >= 0.79  # training raises the threshold for the sake of the clusters
-    assert clusters >= 0.86
+    assert pairs >= 0.845
+    assert clusters >= 0.93
 
 
 @pytest.mark.timeout(1200)
