@@ -174,6 +174,7 @@ class Bench:
                 "partitioner": "murmur2_random",
                 "queue.buffering.max.messages": 1_000_000,
                 "queue.buffering.max.kbytes": 2_000_000,
+                "message.max.bytes": 16 << 20,
             }
         )
 
