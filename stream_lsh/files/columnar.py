@@ -51,7 +51,7 @@ def file_schema(file: Input) -> Any:
     """The `pyarrow.Schema` of a file; raises as `record_batches` does."""
     with _reading(file) as (arrow, parquet):
         if file.format != ARROW:
-            return parquet.read_schema(file.path)
+            return _without_views(arrow, parquet.read_schema(file.path))
         with arrow.OSFile(file.path) as source:
             return _without_views(arrow, _opened(file, arrow, source, None).schema)
 
@@ -66,6 +66,11 @@ def row_values(batch: Any) -> list[dict[str, Any]]:
         fields = [field.with_type(texts.get(field.type, field.type)) for field in batch.schema]
         rows = batch.cast(arrow.schema(fields)).to_pylist()
     return rows
+
+
+def without_views(batch: Any) -> Any:
+    """A batch whose texts and bytes are not views, as in `file_schema`."""
+    return batch.cast(_without_views(import_module("pyarrow"), batch.schema))
 
 
 @contextmanager
@@ -141,7 +146,7 @@ def _arrow_batches(
 
 
 def _without_views(arrow: Any, schema: Any) -> Any:
-    """A schema without the types of views, which the library can neither filter nor write as Parquet."""
+    """A schema without the types of views, which the library cannot filter."""
     plain = {arrow.string_view(): arrow.large_string(), arrow.binary_view(): arrow.large_binary()}
 
     def without(type: Any) -> Any:

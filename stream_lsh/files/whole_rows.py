@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from stream_lsh.errors import InputError, MalformedMessage
-from stream_lsh.files.columnar import record_batches, row_values
+from stream_lsh.files.columnar import record_batches, row_values, without_views
 from stream_lsh.files.discover import Input
 from stream_lsh.files.json_blocks import TEXTS, several_of, text_blocks
 from stream_lsh.files.lines import check_distinct
@@ -166,9 +166,11 @@ def _json_rows(file: Input, max_bytes: int, rejected: Collection[Place], encodin
 
 def _columnar_rows(file: Input, rejected: Collection[Place]) -> Iterator[RowBatch]:
     omitted = {at for path, at in rejected if path == file.path}
-    for batch, first, _ in record_batches(file, lambda _: None, _BATCH_ROWS):
+    for read, first, _ in record_batches(file, lambda _: None, _BATCH_ROWS):
+        batch = without_views(read)
         rows = range(first, first + batch.num_rows)
         if omitted.isdisjoint(rows):
             yield RowBatch(None, batch)
         else:
-            yield RowBatch(None, batch.take([index for index, at in enumerate(rows) if at not in omitted]))
+            kept = [index for index, at in enumerate(rows) if at not in omitted]
+            yield RowBatch(None, batch.take(kept) if kept else batch.slice(0, 0))

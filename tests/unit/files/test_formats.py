@@ -54,9 +54,9 @@ def of_polars() -> bytes:
     return sink.getvalue()
 
 
-def of_parquet() -> bytes:
+def of_parquet(table: Any = TABLE) -> bytes:
     sink = io.BytesIO()
-    pq.write_table(TABLE, sink)
+    pq.write_table(table, sink)
     return sink.getvalue()
 
 
@@ -208,6 +208,44 @@ def test_null_ids_and_nested_texts_of_arrow_are_rejected_rows(tmp_path: Path, st
     assert b"got the column 'text' 2 times" in twice.stderr
     (tmp_path / "n.arrow").write_bytes(ipc(stream, None, pa.table({"id": ["a"], "body": ["x"]})))
     assert b"found 'id', 'body': set --text-column" in ran("dedup", "n.arrow", cwd=tmp_path).stderr
+
+
+TYPES: Mapping[str, tuple[dict[str, Any], str]] = {
+    "null ids": ({"id": pa.nulls(2)}, "id"),
+    "fractions as ids": ({"id": [1.5, 2.5]}, "id"),
+    "objects as ids": ({"id": [{"a": 1}, {"a": 2}]}, "id"),
+    "numbers as texts": ({"text": [1, 2]}, "text"),
+    "lists as texts": ({"text": [[STORY], [EDITED]]}, "text"),
+    "bytes as texts": ({"text": pa.array([b"\xff", b"\xfe"], pa.binary())}, "utf8"),
+}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+@pytest.mark.parametrize("wrong", TYPES)
+def test_columns_of_a_wrong_type_give_rejected_rows_and_an_output_without_rows(
+    tmp_path: Path, wrong: str, ending: str
+) -> None:
+    columns, reason = TYPES[wrong]
+    table = pa.table({"id": ["a", "b"], "text": [STORY, EDITED], **columns})
+    file = tmp_path / f"x.{ending}"
+    file.write_bytes(of_parquet(table) if ending == "parquet" else ipc(False, None, table))
+    run = ran("dedup", file.name, "--keep", "first", "-o", "out.parquet", cwd=tmp_path)
+    assert (run.returncode, run.stderr.decode().splitlines()[-2]) == (
+        1,
+        f"2 rejected: {reason} 2; --rejects lists them",
+    )
+    written = pq.read_table(tmp_path / "out.parquet")
+    assert (written.num_rows, written.schema) == (0, table.schema)
+
+
+def test_views_of_parquet_are_read_and_written_as_texts(tmp_path: Path) -> None:
+    texts = pa.array([STORY, EDITED, "another text", None], pa.string_view())
+    table = pa.table(
+        {"id": ["a", "b", "c", "d"], "text": texts, "tags": pa.array([["x"]] * 4, pa.list_(pa.string_view()))}
+    )
+    (tmp_path / "x.parquet").write_bytes(of_parquet(table))
+    ran("dedup", *LOW, "x.parquet", "--keep", "first", "-o", "out.parquet", cwd=tmp_path)
+    assert pq.read_table(tmp_path / "out.parquet").to_pylist() == [table.to_pylist()[at] for at in (0, 2)]
 
 
 def test_a_text_with_a_document_in_each_line(tmp_path: Path) -> None:
