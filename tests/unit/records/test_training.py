@@ -1,16 +1,18 @@
 """Training: pooled levels, the competition of a one-to-one link, and frequencies."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stream_lsh.kinds.record.in_memory import RecordLinker, learned_from
 from stream_lsh.ledger.clusters.guards.links import components
 from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.block.pairs import candidate_pairs
-from stream_lsh.records.model import Values
+from stream_lsh.records.model import Record, Values
 from stream_lsh.records.profile import Comparison, Field, LshBlocking, Profile
 from stream_lsh.records.reading import columns_of
 from stream_lsh.records.score import Scorer
@@ -222,3 +224,35 @@ def test_pairs_of_one_agency_that_lsh_finds_are_no_matches(seed: int) -> None:
     address = learned.comparisons[1]
     assert address.m[-1] < 0.1
     assert learned.prior == pytest.approx(120 / (600 * 599 / 2), rel=0.3)
+
+
+def test_few_fields_leave_matches_below_95_per_cent_and_the_threshold_of_a_profile_includes_them(seed: int) -> None:
+    rng = random.Random(seed)
+
+    def word() -> str:
+        return "".join(rng.choices("abcdefghijklm", k=6))
+
+    names, surnames = [word() for _ in range(60)], [word() for _ in range(150)]
+    records = list[Record]()
+    for number in range(600):
+        row = {"name": rng.choice(names), "surname": rng.choice(surnames), "year": str(rng.randint(1930, 1999))}
+        records.append(Record(f"{number}a", dict(row)))
+        if number % 2:
+            wrong = rng.choice(("name", "surname", "year", "", ""))
+            records.append(Record(f"{number}b", {**row, **({wrong: word()} if wrong else {})}))
+    fields = ("name", "surname", "year")
+    profile = Profile(
+        name="people",
+        fields=tuple(Field(name=field) for field in fields),
+        comparisons=tuple(Comparison(field=field, comparator="exact") for field in fields),
+        rules=("name + surname", "name + year", "surname + year"),
+    )
+    truth = {(f"{number}a", f"{number}b") for number in range(1, 600, 2)}
+    weights, f1 = learned_from(profile, records), list[float]()
+    for each in (weights, replace(weights, match=0.95)):
+        linker = RecordLinker(each)
+        linker.count_first(records)
+        linker.add_many(records)
+        found = {(match.left, match.right) for match in linker.matches()}
+        f1.append(2 * len(found & truth) / (len(found) + len(truth)))
+    assert f1[0] >= f1[1] + 0.03
