@@ -64,7 +64,7 @@ class Batch:
 
 
 def _size(event: Any) -> int:
-    return sum(max(0, record.serialized_value_size) for record in event.value)
+    return sum(len(record.value or b"") for record in event.value)
 
 
 def rounds_of(events: Sequence[Any], most: Callable[[str], int]) -> Iterator[list[Batch]]:

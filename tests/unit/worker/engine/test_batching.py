@@ -17,11 +17,11 @@ ONE, TWO = TP("bands", 0), TP("bands", 1)
 NOTHING: dict[TP, int] = {}  # committed
 
 
-def event(tp: TP, first: int, last: int, generation: int = 1, size: int = 10) -> Any:
+def event(tp: TP, first: int, last: int, generation: int = 1, value: bytes | None = b"") -> Any:
     message = SimpleNamespace(
         tp=tp, topic=tp.topic, partition=tp.partition, offset=last, generation_id=generation, tracked=False
     )
-    records = [SimpleNamespace(offset=at, serialized_value_size=size) for at in range(first, last + 1)]
+    records = [SimpleNamespace(offset=at, value=value) for at in range(first, last + 1)]
     return SimpleNamespace(message=message, value=records)
 
 
@@ -49,7 +49,8 @@ def test_a_batch_has_no_more_records_than_a_chunk_unless_a_single_event_has() ->
 
 
 def test_a_batch_has_no_more_bytes_than_a_fetch_unless_a_single_event_has() -> None:
-    events = [event(ONE, at, at, size=size) for at, size in enumerate([3 << 20, -1, 1 << 19, 1 << 19, 1])]
+    values = [bytes(3 << 20), None, bytes(1 << 19), bytes(1 << 19), b"1"]
+    events = [event(ONE, at, at, value=value) for at, value in enumerate(values)]
     assert batches_of(events, 100) == [[(ONE, [0], 1)], [(ONE, [1, 2, 3], 3)], [(ONE, [4], 1)]]
 
 
