@@ -47,7 +47,7 @@ class Lane(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What a run took, and the ids that it left."""
+    """The cost of a run, and the ids that it left."""
 
     seconds: float
     cpu_seconds: float
