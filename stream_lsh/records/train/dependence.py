@@ -33,7 +33,7 @@ from stream_lsh.records.train.patterns import Patterns
 
 ALIKE = 0.5
 """Pairs that agree in more of the information of their other fields may be matches."""
-APART = 0.4
+APART = 0.3
 """If fewer of the pairs with an equal value are certainly no match, matches share the field, and it shows nothing."""
 FEWEST = 5.0
 """Fewer pairs show nothing."""
