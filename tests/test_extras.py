@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -220,13 +221,9 @@ RUNS = {
 }
 
 
-@pytest.fixture(scope="module")
-def refused(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The errors of all features and commands without their libraries."""
-    folder = tmp_path_factory.mktemp("bare")
-    for name, content in FILES.items():
-        (folder / name).write_text(content)
-    program = f"""
+def program_of(runs: Mapping[str, Sequence[str]]) -> str:
+    """A program that prints the errors of all features, and of commands."""
+    return f"""
 import importlib, stream_lsh
 from argparse import Namespace
 CUSTOMERS = {CUSTOMERS!r}
@@ -240,14 +237,21 @@ features = {{
     extra: [error_of(lambda: eval(one)) for one in several] for extra, several in {FEATURES!r}.items()
 }}
 commands = {{
-    extra: [command(*one.split()) for one in several] for extra, several in {RUNS!r}.items()
+    extra: [command(*one.split()) for one in several] for extra, several in {runs!r}.items()
 }}
 print(json.dumps([features, commands]))
 """
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The errors of all features and commands without their libraries."""
+    folder = tmp_path_factory.mktemp("bare")
+    for name, content in FILES.items():
+        (folder / name).write_text(content)
+    without = bare(program_of(RUNS), folder)
     # With the libraries of Kafka, a worker would start where a broker of another test listens.
-    others = program.replace(repr(RUNS), repr({"embedded": RUNS["embedded"]}))
-    assert others != program
-    without, with_kafka = bare(program, folder), bare(others, folder, "kafka")
+    with_kafka = bare(program_of({"embedded": RUNS["embedded"]}), folder, "kafka")
     return [{**some, "embedded": more["embedded"]} for some, more in zip(without, with_kafka, strict=True)]
 
 

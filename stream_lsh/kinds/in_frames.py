@@ -1,5 +1,6 @@
 """The frames of the library classes: items from a frame, and results as one."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -7,7 +8,7 @@ from stream_lsh.model import Cluster
 from stream_lsh.tables import Columns, Table, frame_of, ids_of, table_of, times_of
 
 
-class InFrames:
+class InFrames(ABC):
     """Adds frames to a class with clusters; it is a base class of `InMemory`."""
 
     _library: str | None = None
@@ -21,13 +22,13 @@ class InFrames:
     def _frame(self, columns: Columns, types: Mapping[str, type], library: str | None) -> Any:
         return frame_of(columns, types, library or self._library)
 
+    @abstractmethod
     def _pair_columns(self) -> tuple[dict[str, list[Any]], dict[str, type]]:
         """The columns of `matches_frame`, and their types."""
-        raise NotImplementedError
 
+    @abstractmethod
     def clusters(self) -> list[Cluster]:
         """All clusters."""
-        raise NotImplementedError
 
     def matches_frame(self, library: str | None = None) -> Any:
         """All pairs as a frame: a row for each, with a column for each attribute; times in milliseconds since 1970.

@@ -1,6 +1,6 @@
 """Golden records as published with entities: JSON, computed from the JSON of the members."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 
 import msgspec
@@ -47,33 +47,16 @@ def limits_of_records(limits: Limits, profile: Profile, describer: Entities | No
 
 
 def entities_of(profile: Profile) -> Entities:
-    """Describes entities by golden records and their origins."""
-    records = GoldenRecords(profile)
-
-    def origins(members: Iterable[MemberText]) -> dict[str, str]:
-        return {name: member.id for name, member in records.origins(_members(members)).items()}
-
-    return Entities(golden_texts(profile), origins)
-
-
-def golden_texts(profile: Profile) -> Callable[[Iterable[MemberText]], str]:
-    """The function from the members of an entity to its golden record, by the `keep` rules of the profile.
-
-    Guarantees:
-        a function of the set of members.
-
-    Example:
-        >>> from stream_lsh.records.profile import Field
-        >>> golden = golden_texts(Profile(name="people", fields=(Field(name="name"),), comparisons=()))
-        >>> golden([("1", "crm", 5, '{"name":"Ann Lee"}'), ("2", "shop", 6, '{"name":"Ann Lee"}')])
-        '{"name":"Ann Lee"}'
-    """
+    """Describes entities by their golden records, by the `keep` rules of the profile, and the origins of the values."""
     records = GoldenRecords(profile)
 
     def golden(members: Iterable[MemberText]) -> str:
         return _encode(records.of(_members(members))).decode()
 
-    return golden
+    def origins(members: Iterable[MemberText]) -> dict[str, str]:
+        return {name: member.id for name, member in records.origins(_members(members)).items()}
+
+    return Entities(golden, origins)
 
 
 def _members(members: Iterable[MemberText]) -> list[Member]:

@@ -38,11 +38,6 @@ LIBRARIES = {
 every_library = pytest.mark.parametrize("library", LIBRARIES)
 
 
-def datasets() -> Any:
-    """The library `datasets`, which the tests do not install."""
-    return pytest.importorskip("datasets", reason="datasets is not installed: pip install datasets")
-
-
 def people(seed: int = 1, count: int = 120) -> dict[str, list[Any]]:
     """People of whom some occur twice or three times, with errors and missing values."""
     random = Random(seed)
@@ -305,7 +300,7 @@ def test_records_of_a_frame_are_those_of_add_many(library: str) -> None:
 
 
 def test_datasets_give_datasets() -> None:
-    library = datasets()
+    library: Any = import_module("datasets")
     columns = people(8)
     data = library.Dataset.from_dict(columns)
     expected = rows_of(link(LIBRARIES["dicts"](columns), "people"), "entity")
