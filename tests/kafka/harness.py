@@ -182,13 +182,14 @@ def topic_specs(*names: str) -> list[TopicSpec]:
     return [TopicSpec(name, PARTITIONS) for name in names]
 
 
-def delay_after(owner: Any, method: str, seconds: float) -> None:
-    """Let a coroutine method of one object return late, as on a loop that is busy."""
+def hold_until(owner: Any, method: str, condition: Callable[[], Any], seconds: float) -> None:
+    """Let a coroutine method of one object return only when `condition` is true, after `seconds` at the latest."""
     original: Callable[..., Awaitable[Any]] = getattr(owner, method)
 
     async def slow(*args: Any, **kwargs: Any) -> Any:
         result = await original(*args, **kwargs)
-        await asyncio.sleep(seconds)
+        with contextlib.suppress(TimeoutError):
+            await until(condition, seconds)
         return result
 
     setattr(owner, method, slow)
