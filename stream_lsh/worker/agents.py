@@ -35,6 +35,9 @@ from stream_lsh.worker.state import Documents, PipelineState
 
 _Frame = TypeVar("_Frame")
 
+_ROUND_SECONDS, _FEW = 0.02, 4
+"""The least time from one round of sign to the next, if it had more than a few documents.  Each round costs some
+milliseconds in all steps behind it, so smaller rounds delay the documents that are already under way."""
 _COPIES_WINDOW = 8
 """Events of 200 messages that the intake has in flight: a crash copies at most these twice."""
 
@@ -61,9 +64,12 @@ class PipelineAgents:
         acker = OrderedAcker(self._app)
         guard = ContiguityGuard(self._app.committed_offset, self._config.sources)
         async for batches in self._app.rounds(stream, guard):
+            next_round = time.monotonic() + _ROUND_SECONDS
             for batch in batches:
                 self._state.traffic.passed(batch.tp, batch.records)
             await asyncio.gather(*[self._sign(batch, acker) for batch in batches])
+            if sum(len(batch.records) for batch in batches) > _FEW:
+                await asyncio.sleep(next_round - time.monotonic())
 
     async def _sign(self, batch: Batch, acker: OrderedAcker) -> None:
         states, partition = self._state.documents, batch.partition
