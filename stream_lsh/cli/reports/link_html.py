@@ -12,13 +12,14 @@ import numpy as np
 
 from stream_lsh.arrays import F64
 from stream_lsh.cli.output.caps import caps_lines
+from stream_lsh.cli.reports.capped_buckets import capped_buckets
 from stream_lsh.kinds.record.in_memory import RecordLinker
 from stream_lsh.markup.bars import bar, histogram, signed, signed_bar
 from stream_lsh.markup.page import END, encoded, facts, head, paragraph, table
 from stream_lsh.markup.texts import line
 from stream_lsh.measure.reliability import reliability
 from stream_lsh.records.compare.catalog import comparator
-from stream_lsh.records.model import Entity, RecordMatch
+from stream_lsh.records.model import SEVERAL, Entity, RecordMatch, values_of
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.score import bits_of
 from stream_lsh.records.train.learning import Training
@@ -70,6 +71,7 @@ class LinkReport:
         yield paragraph("Only records that share a block are compared; matches outside of blocks are not estimated.")
         capped = [*caps_lines(self._linker.counts)]
         yield from (paragraph(text) for text in capped or ["No cap had an effect: all candidates were compared."])
+        yield from capped_buckets(self._linker.pipeline, self._values)
         yield "<h2>Match weights</h2>"
         yield from (paragraph(doubt, "note") for doubt in profile.doubts)
         yield from _weights(profile, self._training)
@@ -84,6 +86,11 @@ class LinkReport:
         yield "<h2>Largest entities</h2>"
         yield from self._entities(entities)
         yield END
+
+    def _values(self, stored: str) -> str:
+        """The values of a stored record that are not missing."""
+        values = values_of(stored, len(self._linker.profile.fields))
+        return ", ".join(value.replace(SEVERAL, ", ") for value in values if value)
 
     def _distribution(self) -> Iterator[str]:
         profile, scores = self._linker.profile, np.concatenate([*self._scores, np.empty(0)])

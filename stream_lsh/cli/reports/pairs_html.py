@@ -14,6 +14,7 @@ from stream_lsh.arrays import F64
 from stream_lsh.cli.output.caps import caps_lines
 from stream_lsh.cli.output.results import Answers
 from stream_lsh.cli.output.time_format import moment
+from stream_lsh.cli.reports.capped_buckets import capped_buckets
 from stream_lsh.cli.reports.stories import outlet_lines, stories_of
 from stream_lsh.kinds.shingled.methods import ShingleScheme
 from stream_lsh.ledger.changes import MatchChange
@@ -89,6 +90,7 @@ class PairsReport:
         yield from self._distribution()
         yield "<h2>Recall</h2>"
         yield from (paragraph(text) for text in self._recall())
+        yield from capped_buckets(self._pipeline)
         yield "<h2>Largest clusters</h2>"
         if self._count > len(self._groups):
             yield paragraph(f"The {len(self._groups)} largest of {self._count:,} clusters are shown.")

@@ -4,6 +4,7 @@ import html
 import json
 import math
 import re
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 from random import Random
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from stream_lsh import NearDuplicates
 from tests.unit.cli.runs import DOCUMENTS, EDITED, LINES, LOW, STORY, Run, a_few_thousand, dedup, lines_of, stream_lsh
 
 HOSTILE = (
@@ -119,6 +121,21 @@ def test_what_the_caps_omitted_is_reported_with_the_recall(tmp_path: Path) -> No
     (capped,) = (line for line in run.err.splitlines() if line.startswith("capped: "))
     assert capped in text_of(page)
     assert "buckets were not followed to their end" in page
+
+
+def test_the_buckets_that_a_cap_cut_most_are_shown_with_an_example(tmp_path: Path) -> None:
+    texts = [f"{STORY} {n}" for n in range(200)]
+    near = NearDuplicates(threshold=0.5)
+    signed = near.pipeline.scheme.sign(texts)
+    sizes = sorted(Counter(near.pipeline.scheme.buckets(signed).ravel().tolist()).values())
+    documents = lines_of([{"id": f"d{n}", "text": text} for n, text in enumerate(texts)])
+    _, page = reported("dedup", tmp_path / "r.html", documents, *LOW, "--max-candidates", "5")
+    found = re.findall(r'data-label="probes cut">(\d+)<.*?bucket">(\d+)<.*?newest"><bdi>(d\d+)</bdi>', page)
+    assert [int(size) for _, size, _ in found] == sizes[:-6:-1]
+    assert len({int(size) - int(cut) for cut, size, _ in found}) == 1  # the first probes of each are not cut
+    assert {id for _, _, id in found} == {"d199"}
+    _, page = reported("dedup", tmp_path / "r.html", documents, *LOW)
+    assert "probes cut" not in page
 
 
 def test_a_cluster_shows_its_least_similar_match_with_the_differences_marked(tmp_path: Path) -> None:
