@@ -10,30 +10,24 @@ lower threshold, for a few members.  Documents that share no band with these mem
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import in_full
-from stream_lsh.pipeline.batches import BandsFrame, VerificationsFrame
 from stream_lsh.pipeline.similar import merged, signed
-from stream_lsh.wire.frames import decode_edges, encode
+from stream_lsh.wire.frames import decode_edges
 from stream_lsh.wire.hits import decode_hits
-from stream_lsh.wire.route import bucket_partitions
 from stream_lsh.worker.query.peers import Asked, Body, Peers
 from stream_lsh.worker.query.server import Request
+from stream_lsh.worker.query.similar import NEAR_SHARE, comparison_of, probe_of
 from stream_lsh.worker.query.standing import partitions_of
 from stream_lsh.worker.query.steps import Part
 from stream_lsh.worker.state import PipelineState
 
-NEAR_SHARE = 0.75
-"""The least similarity of a near miss, as a share of the threshold."""
 MOST_COMPARED = 3
 """Members whose near misses are computed: the representative, the newest and the oldest one."""
-_PARTITION = np.uint64(48)
 
 
 class NearMisses:
@@ -86,23 +80,14 @@ class NearMisses:
         state, query = self._state, signed(self._state.scheme, text)
         if query is None:
             return []
-        buckets = bucket_partitions(query.buckets, state.partitions)
-
-        def probed(partitions: Sequence[int]) -> bytes:
-            some = query.buckets[np.isin(buckets, partitions)]
-            return encode(BandsFrame(postings=replace(query, buckets=some).postings), state.fingerprint)
-
-        answers = await self._run("probe", buckets.tolist(), probed)
+        places, body = probe_of(state, query)
+        answers = await self._run("probe", places.tolist(), body)
         hits = merged([decode_hits(answer, state.fingerprint) for answer in answers], state.limits.cap_candidates)
         if not len(hits):
             return []
-        places = (hits.old >> _PARTITION).astype(np.int64)
-
-        def compared(partitions: Sequence[int]) -> bytes:
-            return encode(VerificationsFrame(query.against(hits.old[np.isin(places, partitions)])), state.fingerprint)
-
+        places, body = comparison_of(state, query, hits)
         found = list[tuple[str, float, Any]]()
-        for answer in await self._run("compare-below", places.tolist(), compared):
+        for answer in await self._run("compare-below", places.tolist(), body):
             edges = decode_edges(answer, state.fingerprint).edges
             if edges is not None:
                 abouts = in_full(edges.right.abouts, len(edges.right.ids))

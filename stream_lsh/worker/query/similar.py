@@ -24,14 +24,15 @@ from stream_lsh.wire.frames import decode_bands, decode_edges, decode_verificati
 from stream_lsh.wire.hits import decode_hits, encode_hits
 from stream_lsh.wire.route import bucket_partitions, verifications_by_partition
 from stream_lsh.worker.query.asked_document import Wanted, signed_query, wanted
-from stream_lsh.worker.query.near_misses import NEAR_SHARE
-from stream_lsh.worker.query.peers import Asked, Gathered
+from stream_lsh.worker.query.peers import Asked, Body, Gathered
 from stream_lsh.worker.query.problems import Problem
 from stream_lsh.worker.query.resources import Context, Resource
 from stream_lsh.worker.query.server import Answer, Handler, Request
 from stream_lsh.worker.query.steps import Part, Step, Steps
 from stream_lsh.worker.state import PipelineState
 
+NEAR_SHARE = 0.75
+"""The least similarity of a near miss, as a share of the threshold."""
 _PAIRS = 32
 """Pairs that are compared in one turn of the loop."""
 _MOST_SETS = 4_096
@@ -95,12 +96,7 @@ class SimilarDocuments(Resource):
     async def _candidates(
         self, state: PipelineState, request: Request, query: Wanted, signed: Query
     ) -> tuple[Gathered, Found]:
-        places = bucket_partitions(signed.buckets, state.partitions)
-
-        def body(partitions: Sequence[int]) -> bytes:
-            buckets = signed.buckets[_among(places, partitions, state.partitions)]
-            return encode(BandsFrame(postings=replace(signed, buckets=buckets).postings), state.fingerprint)
-
+        places, body = probe_of(state, signed)
         asked = Asked(state, "probe", places.tolist(), body, request, query.partial, query.stale)
         gathered = await self.context.peers.gather(asked)
         parts = [decode_hits(answer, state.fingerprint) for _, answer in gathered.answers]
@@ -109,12 +105,7 @@ class SimilarDocuments(Resource):
     async def _compared(
         self, state: PipelineState, request: Request, query: Wanted, signed: Query, hits: Found
     ) -> tuple[Gathered, list[Edges]]:
-        places = (hits.old >> _PARTITION).astype(np.int64)
-
-        def body(partitions: Sequence[int]) -> bytes:
-            verifications = signed.against(hits.old[_among(places, partitions, state.partitions)])
-            return encode(VerificationsFrame(verifications), state.fingerprint)
-
+        places, body = comparison_of(state, signed, hits)
         step = "compare-any-time" if signed.time_ms is None else "compare"
         asked = Asked(state, step, places.tolist(), body, request, query.partial, query.stale)
         gathered = await self.context.peers.gather(asked)
@@ -168,6 +159,28 @@ class SimilarDocuments(Resource):
         if comparer is None or len(comparer) > _MOST_SETS:
             comparer = self._comparers[state.config.name] = state.scheme.comparer()
         return comparer
+
+
+def probe_of(state: PipelineState, query: Query) -> tuple[I64, Body]:
+    """The partition of each bucket of a query, and the body of `probe` for some partitions."""
+    places = bucket_partitions(query.buckets, state.partitions)
+
+    def body(partitions: Sequence[int]) -> bytes:
+        buckets = query.buckets[_among(places, partitions, state.partitions)]
+        return encode(BandsFrame(postings=replace(query, buckets=buckets).postings), state.fingerprint)
+
+    return places, body
+
+
+def comparison_of(state: PipelineState, query: Query, hits: Found) -> tuple[I64, Body]:
+    """The partition of each candidate of a query, and the body of the comparisons for some partitions."""
+    places = (hits.old >> _PARTITION).astype(np.int64)
+
+    def body(partitions: Sequence[int]) -> bytes:
+        verifications = query.against(hits.old[_among(places, partitions, state.partitions)])
+        return encode(VerificationsFrame(verifications), state.fingerprint)
+
+    return places, body
 
 
 async def _compared(part: Part, asked: Verifications, comparer: Comparer, criteria: Criteria) -> AsyncIterator[Edges]:
