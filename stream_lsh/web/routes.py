@@ -57,7 +57,7 @@ PIPELINE_PAGES: Mapping[str, PipelinePage] = {
     "review": PipelinePage(review.ask, review.page, further=review.further),
     "reviews": PipelinePage(reviews.ask, reviews.page, further=reviews.further),
     "document": PipelinePage(document.ask, document.page),
-    "pair": PipelinePage(pair.ask, pair.page),
+    "pair": PipelinePage(pair.ask, pair.page, further=pair.further),
     "dead-letters": PipelinePage(dead_letters.ask, dead_letters.page),
 }
 """The pages of a pipeline by name, which is the end of their path."""

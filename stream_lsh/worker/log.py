@@ -131,5 +131,7 @@ def log_to_stderr(level: str) -> None:
         handler.addFilter(CoordinatorRetries())
         handler.addFilter(Repeats())
         handler.addFilter(OperatorErrors())
+        # The engine's timers yield to the loop for each partition, and warn whenever other tasks take a while.
+        logging.getLogger("mode.timers").setLevel(logging.ERROR)
     logging.basicConfig(handlers=[handler], level=chosen if chosen in (logging.DEBUG, logging.ERROR) else "WARNING")
     logging.getLogger(OWN).setLevel(chosen)

@@ -6,6 +6,7 @@ from typing import Any
 from stream_lsh.controls import one_line
 from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.links import link
+from stream_lsh.web.pages.compared_fields import is_in_bits
 from stream_lsh.web.pages.page import Page, PipelineName
 from stream_lsh.web.sections import has_clusters
 from stream_lsh.web.texts import signed
@@ -46,7 +47,7 @@ def _match(id: str, pair: Mapping[str, Any]) -> dict[str, Any]:
     details = [
         *([f"{pair['shared']:,} of {pair['union']:,} in common"] if "shared" in pair else []),
         *([f"distance {pair['distance']:g}"] if "distance" in pair else []),
-        *([f"{signed(pair['score'])} bits"] if "score" in pair else []),
+        *([f"{signed(pair['score'])} bits"] if "score" in pair and is_in_bits(pair) else []),
         *([f"found by {', '.join(pair['rules'])}"] if pair.get("rules") else []),
     ]
     return {

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from stream_lsh.controls import LONG, one_line, whole_text
 from stream_lsh.web.asks import Answer, Ask
+from stream_lsh.web.pages.compared_fields import compared_fields, is_in_bits
 from stream_lsh.web.pages.page import Page, PipelineName
 from stream_lsh.web.sections import has_clusters
 
@@ -26,6 +27,7 @@ _REASONS = {
     "capped": "They share bands, but a cap of the pipeline omitted the pair.",
 }
 """A sentence for each reason of the query API."""
+_NO_PAIR = "They are neither a match nor a pair to review."
 
 
 class Piece(NamedTuple):
@@ -41,7 +43,15 @@ def ask(pipeline: PipelineName, query: Mapping[str, str]) -> Ask | None:
     return Ask(("pipelines", pipeline.name, "pairs", left, right)) if left and right else None
 
 
-def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Page:
+def further(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Sequence[Ask]:
+    """The requests for both records; texts are in the explanation."""
+    if has_clusters(pipeline):
+        return ()
+    ids = [side["id"] for side in answer.value["documents"]]
+    return [Ask(("pipelines", pipeline.name, "documents", id), {"limit": 1}) for id in ids]
+
+
+def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer, *records: Answer) -> Page:
     """The explanation."""
     found: Mapping[str, Any] = answer.value
     left, right = found["documents"]
@@ -53,11 +63,12 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer) -> Pa
         {
             "found": found,
             "group": "cluster" if has_clusters(pipeline) else "entity",
-            "reason": _REASONS.get(found.get("reason", ""), ""),
+            "reason": _REASONS.get(found.get("reason", ""), "" if pair or "comparison" in found else _NO_PAIR),
             "comparison": found.get("comparison"),
             "path": found.get("path") or [],
             "pair": pair,
-            "weights": sorted(pair.get("weights", {}).items(), key=lambda one: (-abs(one[1]), one[0])),
+            "bits": is_in_bits(pair),
+            "rows": compared_fields(pair.get("weights", {}), [one.value if one.ok else {} for one in records]),
             "sides": sides,
             "differs": any(piece.only_here for side in sides for piece in side["pieces"]),
         },

@@ -4,15 +4,14 @@ Everything is in the address: the place in the list, the latest decision, and th
 """
 
 from collections.abc import Mapping, Sequence
-from difflib import SequenceMatcher
-from typing import Any, NamedTuple
+from typing import Any
 
 from stream_lsh.controls import one_line
-from stream_lsh.markup.waterfall import bars
 from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.links import link
+from stream_lsh.web.pages.compared_fields import compared_fields, is_in_bits
 from stream_lsh.web.pages.page import Page, PipelineName
-from stream_lsh.web.texts import counted, field_text
+from stream_lsh.web.texts import counted
 
 SORTS = {"closest": "most similar first", "newest": "newest record first"}
 DECISIONS: Mapping[str, str | None] = {"same": "same", "different": "different", "undo": None}
@@ -20,24 +19,6 @@ DECISIONS: Mapping[str, str | None] = {"same": "same", "different": "different",
 _KEPT = ("sort", "by")
 """The parameters that stay the same from pair to pair."""
 _WAIT_S = 1
-_MOST_FIELDS = 60
-_MOST_COMPARED = 200
-
-
-class Row(NamedTuple):
-    """A field of both records, with its match weight and the weight's bar.
-
-    Attributes:
-        name: of the field or of the comparison.
-        sides: the value of each record in parts; the flag marks those that the other one lacks.
-        weight: None if it was not compared.
-        bar: start and width, in pixels.
-    """
-
-    name: str
-    sides: Sequence[Sequence[tuple[str, bool]]]
-    weight: float | None
-    bar: tuple[float, float]
 
 
 def ask(pipeline: PipelineName, query: Mapping[str, str]) -> Ask:
@@ -69,9 +50,8 @@ def page(pipeline: PipelineName, query: Mapping[str, str], answer: Answer, *deta
             "summary": f"{counted(found['total'], 'pair')} to review",
             "lag": found["lag"],
             "pair": pair,
-            "bits": pair is not None and pair["measure"] != "weighted",
-            "records": records,
-            "rows": _rows(pair, records) if pair else [],
+            "bits": pair is not None and is_in_bits(pair),
+            "rows": compared_fields(pair["weights"], records) if pair else [],
             "consequence": _consequence(*(one.get("cluster") for one in records)) if pair else "",
             "next": found["next"] or "",
             "skip": link("review", pipeline.name, **kept, after=found["next"]) if found["next"] else "",
@@ -147,37 +127,3 @@ def _consequence(left: str | None = None, right: str | None = None) -> str:
     if left or right:
         return f"“Same” can add a record to the entity {one_line(left or right)}."
     return "“Same” can create an entity."
-
-
-def _rows(pair: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> list[Row]:
-    """The fields of both records: compared ones first, in the order of the records."""
-    fields = [one.get("fields", {}) for one in records]
-    weights: Mapping[str, float] = pair.get("weights", {})
-    names = list(dict.fromkeys(name for one in fields for name in one))
-    names = [*(name for name in names if name in weights), *(name for name in weights if name not in names)] + [
-        name for name in names if name not in weights
-    ]
-    shown = names[:_MOST_FIELDS]
-    drawn = bars([weights.get(name, 0.0) for name in shown])
-    return [
-        Row(name, _parts(*(field_text(one.get(name)) for one in fields)), weights.get(name), bar)
-        for name, bar in zip(shown, drawn, strict=True)
-    ]
-
-
-def _parts(left: str = "", right: str = "") -> Sequence[Sequence[tuple[str, bool]]]:
-    """Two values in parts, which the other one has or lacks.
-
-    Example:
-        >>> _parts("Garski", "Garsky")
-        [[('Garsk', False), ('i', True)], [('Garsk', False), ('y', True)]]
-    """
-    left, right = one_line(left, _MOST_COMPARED), one_line(right, _MOST_COMPARED)
-    if not (left and right):
-        return [[(left, False)], [(right, False)]]
-    found: list[list[tuple[str, bool]]] = [[], []]
-    for tag, begin, end, other_begin, other_end in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
-        for parts, text in zip(found, (left[begin:end], right[other_begin:other_end]), strict=True):
-            if text:
-                parts.append((text, tag != "equal"))
-    return found

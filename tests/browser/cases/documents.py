@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.browser.answers import FixedSource, activity, service
 from tests.browser.cases.case import START, Case, silent
+from tests.browser.cases.reviews import record
 from tests.browser.hostile import HOSTILE
 
 
@@ -149,12 +150,14 @@ def _explained(
     return lambda: FixedSource({"/pipelines/news/pairs/herald-7/wire-1": (200, {**value, **changes})})
 
 
-def _of_records() -> Callable[[], FixedSource]:
+def _of_records(**changes: Any) -> Callable[[], FixedSource]:
     pair = _pair("herald-7", "wire-1", score=4.48, weights={"name": 2.1, "<b>": -1.0}, rules=["birth"])
     sides = [{"id": id, "time": START, "cluster": None} for id in ("herald-7", "wire-1")]
     value = {"together": False, "threshold": 0.5, "documents": sides, "lag": 0}
     value["pair"] = {**pair, "similarity": 0.957, "review": True}
-    return lambda: FixedSource({"/pipelines/people/pairs/herald-7/wire-1": (200, value)})
+    fields = {"herald-7": {"name": "Ann <b>", "town": HOSTILE_TEXT}, "wire-1": {"name": "Anna <b>"}}
+    records = {f"/pipelines/people/documents/{id}?limit=1": (200, record(id, values)) for id, values in fields.items()}
+    return lambda: FixedSource({"/pipelines/people/pairs/herald-7/wire-1": (200, {**value, **changes}), **records})
 
 
 def _pair(left: str, right: str, **further: Any) -> dict[str, Any]:
@@ -307,7 +310,13 @@ CASES = [
         "pair-records",
         "/p/people/pair?left=herald-7&right=wire-1",
         _of_records(),
-        ("0.957", "for review", "+2.10", "birth"),
+        ("0.957", "for review", "+2.10", "birth", "Anna <b>", "town", "+4.48 bits"),
+    ),
+    Case(
+        "pair-records-apart",
+        "/p/people/pair?left=herald-7&right=wire-1",
+        _of_records(pair=None),
+        ("neither a match nor a pair to review", "Anna <b>"),
     ),
     Case(
         "document-alone",
