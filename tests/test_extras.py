@@ -154,6 +154,12 @@ print(json.dumps({{name: error for name, error in loaded.items() if error != "no
     assert {name.split(".")[1] for name, error in failures.items() if error.startswith("Kafka")} == {"worker"}
 
 
+def test_a_program_may_load_faust_before_the_worker() -> None:
+    program = [sys.executable, "-c", "import faust.types, stream_lsh.worker"]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_package_can_be_listed_and_documented_without_extras(tmp_path: Path) -> None:
     found = bare(
         """

@@ -3,12 +3,14 @@
 The only room that imports faust, asyncio and clocks; needs the extra `kafka`.
 """
 
+import sys
 from importlib.util import find_spec
 
 from stream_lsh.errors import ConfigError
 
 for _library in ("faust", "aiokafka", "aiohttp", "cramjam", "prometheus_client", "rocksdict"):
-    if find_spec(_library) is None:
+    # `find_spec` raises for a loaded faust, which replaces its own module.
+    if sys.modules.get(_library) is None and find_spec(_library) is None:
         raise ConfigError(
             f'Kafka needs {_library}: pip install "stream_lsh[kafka]", or "stream_lsh[embedded]", which also has a '
             "broker in memory"

@@ -28,9 +28,10 @@ def is_rejected(error: Exception, state: PipelineState) -> bool:
     """Whether a message whose parser or scheme raised this is dead-lettered; if not, the worker halts.
 
     Parsers and schemes change nothing, so an unexpected exception is a bug that concerns this message alone, and
-    `on_bug` decides.  State, configuration and memory concern the worker.
+    `on_bug` decides.  State, configuration and memory concern the worker, and so do files: parsers and schemes open
+    none but those of modules that load at the first use, which fails while the worker has too many open files.
     """
-    if isinstance(error, StreamLSHError | MemoryError):
+    if isinstance(error, StreamLSHError | MemoryError | OSError | ImportError):
         return isinstance(error, InputError)
     return state.config.on_bug == "dead-letter"
 

@@ -134,6 +134,9 @@ class QueryServer:
             response = Problem("too-late", f"got no answer within {self._config.ask_timeout_ms} ms").response()
         except ConnectionError:
             raise
+        except OSError as error:  # such as too many open files, in an import at the first use
+            _log.warning("the query API cannot answer %s %s: %s", request.method, request.rel_url.raw_path, error)
+            response = Problem("not-now", f"this worker has no access to a file: {error.strerror or error}").response()
         except Exception:
             _log.exception("the query API failed: %s %s", request.method, request.rel_url.raw_path)
             response = Problem("failed", "got an unexpected exception; see the log of the worker").response()

@@ -1,6 +1,7 @@
 """Unexpected exceptions: of a parser or a scheme they concern one message, behind the table of documents the worker."""
 
 import asyncio
+import errno
 import json
 import logging
 from collections.abc import Callable, Sequence
@@ -181,6 +182,8 @@ def test_an_exception_of_the_parser_is_a_dead_letter_and_decisions_continue(
     [
         ('on_bug = "halt"', ZeroDivisionError()),
         ("", MemoryError()),
+        ("", OSError(errno.EMFILE, "Too many open files")),
+        ("", ImportError("libx.so: cannot open shared object file: Too many open files")),
         ("", ConfigError("a library is not installed")),
         ("", InvariantError("no message alone brings this about")),
     ],

@@ -1,6 +1,7 @@
 """The listener of the query API: tokens, limits, hostile requests, an orderly end."""
 
 import asyncio
+import errno
 import json
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -178,6 +179,18 @@ async def test_an_exception_is_a_problem_and_the_worker_goes_on(caplog: pytest.L
         assert "secret" not in json.dumps(answer.value)
         assert "secret" in caplog.text
         assert server.answered == {500: 1}
+
+
+@in_loop
+async def test_a_worker_without_files_asks_the_client_to_try_again(caplog: pytest.LogCaptureFixture) -> None:
+    async def starved(request: Request) -> Answer:
+        raise OSError(errno.EMFILE, "Too many open files", "/opt/lib/module.py")
+
+    async with listening(starved) as (_, requests):
+        answer = await requests.get("/v1")
+        assert (answer.status, answer.problem, answer.headers["Retry-After"]) == (503, "not-now", "1")
+        assert "/opt" not in json.dumps(answer.value)
+        assert "/opt/lib/module.py" in caplog.text
 
 
 @in_loop
