@@ -22,7 +22,6 @@ import numpy as np
 from stream_lsh.arrays import F64, I64, U8, Bools
 from stream_lsh.records.compare.comparator import MISSING
 from stream_lsh.records.given import given_ratio
-from stream_lsh.records.train.agreement import agreeing
 from stream_lsh.records.train.discount import discounted
 from stream_lsh.records.train.patterns import Patterns
 
@@ -33,8 +32,6 @@ BEFORE = 20.0
 """The weight of the initial m in matches, so that a few pairs do not determine a probability."""
 _LEAST_LEFT = 1e-6
 """The least share of expected matches without a label."""
-_LEAST_BEFORE = 5.0
-"""The least weight of the initial m, beside many labelled matches."""
 _FEW = 0.5
 """The initial count of other pairs with each level, for smoothing."""
 _MATCHES_A_RECORD = 0.2
@@ -114,9 +111,7 @@ def learn(evidence: Evidence, start: Sequence[F64]) -> Learned:
     candidates, comparable = evidence.candidates, max(1, evidence.comparable)
     m = [np.array(left, np.float64) for left in start]
     shares = evidence.shares or [1.0] * len(m)
-    # Labelled pairs without a difference do not show how matches differ.
-    labelled = float(candidates.counts[(evidence.least >= 1) & ~agreeing(candidates.levels)].sum())
-    before = [max(_LEAST_BEFORE, BEFORE - labelled) * left for left in m]
+    before = [BEFORE * left for left in m]
     few = [others + _FEW for others in evidence.others]
     weights = candidates.counts * evidence.least
     u = normed(counts_of(candidates.levels, candidates.counts - weights, few))
@@ -139,29 +134,38 @@ def learn(evidence: Evidence, start: Sequence[F64]) -> Learned:
     return Learned(m, u, prior, expected, rounds, known_of(candidates.levels, weights))
 
 
-def with_labels(evidence: Evidence, learned: Learned, groups: I64, known: Bools) -> Evidence:
+def with_labels(evidence: Evidence, learned: Learned, known: Bools, refused: Bools) -> Evidence:
     """The evidence with labelled matches, which are certain.
 
-    Pairs without a label are less likely to match than those of the same kind were before: of as many expected matches
-    some are labelled.  The share is that of their own kind, so labels of easy matches have no effect on other pairs.
+    Some of the expected matches are labelled, so pairs without a label are less likely to match than before; labelled
+    non-matches make them more likely.  Both shares are counted among pairs of about the same probability, so labels of
+    easy matches have no effect on other pairs.
 
     Args:
         evidence: without labels of matches.
         learned: from it.
-        groups: the kind of each pattern, which does not depend on labels, int64[p].
         known: whether the pairs of each pattern are labelled as matches, bool[p].
+        refused: whether they are labelled as non-matches, bool[p].
     """
     counts = evidence.candidates.counts
     logits = np.log(learned.prior / (1 - learned.prior)) + np.log(2) * evidence.bits
     discounted_already = [1.0] * len(learned.m)
     posterior = _posterior(evidence, learned.m, learned.u, discounted_already, logits)
-    expected = np.bincount(groups, counts * np.clip(posterior, evidence.least, evidence.most))
-    labelled = np.bincount(groups, counts * known)
-    left = np.maximum(1 - labelled / np.maximum(np.maximum(labelled, expected), 1e-9), _LEAST_LEFT)
+    likely = np.clip(posterior, evidence.least, 1 - 1e-12)
+    _, groups = np.unique(np.round(np.log2(np.maximum(likely, 1e-12) / (1 - likely))), return_inverse=True)
+    matches = _unlabelled(groups, counts * likely, counts * known)
+    left = np.minimum(1.0, matches / _unlabelled(groups, counts * (1 - likely), counts * refused))[groups]
     return evidence._replace(
-        bits=evidence.bits + np.where(known, 0.0, np.log2(left[groups])),
-        least=np.where(known, 1.0, evidence.least * left[groups]),
+        bits=evidence.bits + np.where(known, 0.0, np.log2(left)), least=np.where(known, 1.0, evidence.least * left)
     )
+
+
+def _unlabelled(groups: I64, expected: F64, labelled: F64) -> F64:
+    """Of the expected pairs of each group, the share without a label, float64[groups]."""
+    labels = np.bincount(groups, labelled)
+    pairs = np.maximum(np.maximum(labels, np.bincount(groups, expected)), 1e-9)
+    share: F64 = np.maximum(1 - labels / pairs, _LEAST_LEFT)
+    return share
 
 
 def known_of(levels: U8, weights: F64) -> list[float]:

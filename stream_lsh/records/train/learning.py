@@ -309,8 +309,7 @@ class _Candidates:
         learned = learn(evidence, start)
         if not known.any():
             return learned
-        groups = np.unique(found.levels[:, :-1], axis=0, return_inverse=True)[1].reshape(-1)
-        return learn(with_labels(evidence, learned, groups, known), start)
+        return learn(with_labels(evidence, learned, known, refused), start)
 
 
 def with_learned(profile: Profile, learned: Learned) -> Profile:
