@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from stream_lsh.config.model import Config
 from stream_lsh.worker.query.activity import Activity
@@ -12,17 +13,18 @@ from stream_lsh.worker.query.events import Events
 from stream_lsh.worker.query.lookups import Lookups
 from stream_lsh.worker.query.owners import peer_of, worker_url
 from stream_lsh.worker.query.pairs import Pairs
-from stream_lsh.worker.query.peers import Peers, answer_step
+from stream_lsh.worker.query.peers import Peers, answer_call
 from stream_lsh.worker.query.resources import Context, Resource
-from stream_lsh.worker.query.server import Answer, Handler, QueryServer, Request
+from stream_lsh.worker.query.server import Handler, QueryServer
 from stream_lsh.worker.query.service import Service
 from stream_lsh.worker.query.similar import SimilarDocuments
 from stream_lsh.worker.query.standing import Standing
+from stream_lsh.worker.query.step_channel import StepService
 from stream_lsh.worker.query.steps import Step, Steps
 from stream_lsh.worker.state import PipelineState
 
 _BODY_ROOM = 64 << 10
-_INTERNAL_ROOM = 1 << 20
+_CALL_ROOM = 1 << 20
 _LOOK_SECONDS = 0.25
 
 _log = logging.getLogger(__name__)
@@ -53,11 +55,13 @@ class QueryApi:
         for resource in self._resources:
             self._steps.update(resource.steps())
         self.standing = standing
+        answer = partial(answer_call, standing, self._steps, pipelines)
+        self._service = StepService(lambda: standing.instance, self._most_call_bytes, answer)
         self.server = QueryServer(config.worker, self.handlers(), self._body_limit)
 
     def handlers(self) -> Mapping[str, Handler]:
         """The handler of each route, by its name."""
-        handlers: dict[str, Handler] = {"step": self._step}
+        handlers: dict[str, Handler] = {"steps": self._service.connect}
         for resource in self._resources:
             handlers.update(resource.handlers())
         return handlers
@@ -79,6 +83,7 @@ class QueryApi:
         """Close the listener and the connections to other processes."""
         for resource in self._resources:
             await resource.end_streams()
+        await self._service.stop()
         await self.server.stop()
         for resource in self._resources:
             await resource.stop()
@@ -99,12 +104,9 @@ class QueryApi:
                 *(peer.instance, peer.url, found),
             )
 
-    async def _step(self, request: Request) -> Answer:
-        state = self._context.pipeline(request)
-        return await answer_step(self._context.standing, self._steps, state, request)
+    def _most_call_bytes(self) -> int:
+        return max(state.max_message_bytes for state in self._pipelines.values()) + _CALL_ROOM
 
-    def _body_limit(self, path: Mapping[str, str], internal: bool) -> int:
+    def _body_limit(self, path: Mapping[str, str]) -> int:
         state = self._pipelines.get(path.get("pipeline", ""))
-        if state is None:
-            return _BODY_ROOM
-        return state.max_message_bytes + _INTERNAL_ROOM if internal else state.config.max_document_bytes + _BODY_ROOM
+        return _BODY_ROOM if state is None else state.config.max_document_bytes + _BODY_ROOM

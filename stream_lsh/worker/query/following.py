@@ -8,7 +8,7 @@ may run.
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer  # type: ignore[import-untyped]
@@ -79,11 +79,12 @@ class FollowerStanding:
             raise not_available(table, absent, "these partitions are still being read")
         return found
 
-    def lag(self, state: PipelineState, table: str, partition: int) -> int:
-        """The number of records of the changelog that are not applied yet."""
-        end = self.ends.get(TP(state.config.changelog_topic(table), partition), 0)
-        offset = states_of(state, table).offset(partition)
-        return max(0, end - (0 if offset is None else offset + 1))
+    def lags(self, state: PipelineState, table: str, partitions: Iterable[int]) -> list[int]:
+        """The number of records of the changelog of each partition that are not applied yet."""
+        topic, states = state.config.changelog_topic(table), states_of(state, table)
+        ends = [self.ends.get(TP(topic, partition), 0) for partition in partitions]
+        offsets = [states.offset(partition) for partition in partitions]
+        return [max(0, end - (0 if at is None else at + 1)) for end, at in zip(ends, offsets, strict=True)]
 
 
 class Follower:

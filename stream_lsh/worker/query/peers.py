@@ -1,10 +1,12 @@
-"""Runs a step of a query on the processes that have the partitions: one request to each, all at once.
+"""Runs a step of a query on the processes that have the partitions: one call to each, all at once.
 
 A process that does not answer may have just lost its partitions, so their owners are looked up a second time.  The
 answer lists the partitions that are still missing.  For its own partitions, this process calls the step directly.
 """
 
 import asyncio
+import logging
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -14,22 +16,20 @@ import msgspec
 
 from stream_lsh.errors import StateError
 from stream_lsh.worker.query.owners import Peer
-from stream_lsh.worker.query.problems import Problem, problem_of
-from stream_lsh.worker.query.routes import BYTES, INTERNAL
-from stream_lsh.worker.query.server import DEADLINE_HEADER, Answer, Request
+from stream_lsh.worker.query.problems import Problem
+from stream_lsh.worker.query.server import Request
 from stream_lsh.worker.query.standing import Standing, not_available
+from stream_lsh.worker.query.step_channel import Call, Reply, StepChannel
 from stream_lsh.worker.query.steps import Part, Steps, run_step
 from stream_lsh.worker.state import PipelineState
 
-GENERATION_HEADER = "Stream-LSH-Generation"
-INSTANCE_HEADER = "Stream-LSH-Instance"
-LAG_HEADER = "Stream-LSH-Lag"
 _AGAIN_SECONDS = 0.02
-_KEEP_ALIVE_SECONDS = 60.0
 _ADDRESS_SECONDS = 5.0
 _SHARE = 0.5
-_OTHER_VERSION = ("unauthorised", "unknown-path", "unknown-pipeline", "wrong-method")
+_OTHER_VERSION = ("unknown-path", "unknown-pipeline")
 """Problems of a process with another configuration or version."""
+
+_log = logging.getLogger(__name__)
 
 Body = Callable[[Sequence[int]], bytes]
 """The argument of a step for the given partitions."""
@@ -98,11 +98,14 @@ class Peers:
 
     def __init__(self, standing: Standing, steps: Steps, token: str) -> None:
         self._standing, self._steps = standing, steps
-        self._headers = {"Content-Type": BYTES} | ({"Authorization": f"Bearer {token}"} if token else {})
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._session: aiohttp.ClientSession | None = None
+        self._channels: dict[Peer, StepChannel] = {}
 
     async def stop(self) -> None:
         """Close the connections."""
+        for channel in self._channels.values():
+            await channel.close()
         session, self._session = self._session, None
         if session is not None:
             await session.close()
@@ -176,7 +179,6 @@ class Peers:
         try:
             if peer.instance != standing.instance:
                 return await self._send(asked, peer, part)
-            await asyncio.sleep(0)  # the library sends requests in tasks of their own
             return _Answer(partitions, await run_step(step, part), part.lag)
         except Problem as problem:
             if problem.name != "not-now":
@@ -189,70 +191,62 @@ class Peers:
         left_ms = asked.request.left_ms
         if left_ms == 0:
             raise Problem("too-late", "the time of the query is up")
-        headers = {
-            **self._headers,
-            DEADLINE_HEADER: str(left_ms),
-            GENERATION_HEADER: str(part.generation),
-            INSTANCE_HEADER: peer.instance,
-        }
-        url = f"{peer.url}{INTERNAL}/{asked.state.config.name}/{asked.step}"
-        parameters = {
-            "partitions": ",".join(map(str, part.partitions)),
-            "stale": "allow" if part.stale else "reject",
-        }
+        name, partitions = asked.state.config.name, tuple(part.partitions)
+        call = Call(0, name, asked.step, partitions, part.generation, part.stale, left_ms, part.body)
         # A process that hangs leaves time for an answer without it.
-        seconds = left_ms / 1_000 * (_SHARE if asked.partial or asked.stale else 1.0)
-        timeout = aiohttp.ClientTimeout(total=seconds)
-        async with self._open().post(
-            url, params=parameters, data=part.body, headers=headers, timeout=timeout
-        ) as response:
-            data = await response.read()
-            if response.status == 200:
-                return _Answer(part.partitions, data, int(response.headers.get(LAG_HEADER, "0")))
-        # A worker that rejects the token or does not know the step has another configuration or version.
-        problem = problem_of(data)
-        if problem is None or problem.name in _OTHER_VERSION:
-            raise Problem("not-now", "another worker rejects the requests of this one")
-        raise problem
+        async with asyncio.timeout(left_ms / 1_000 * (_SHARE if asked.partial or asked.stale else 1.0)):
+            reply = await self._channel(peer).call(self._open(), call)
+        if reply.problem is None:
+            return _Answer(part.partitions, reply.body, reply.lag)
+        problem, detail, members = reply.problem
+        if problem in _OTHER_VERSION:
+            raise Problem("not-now", "another worker rejects the calls of this one")
+        raise Problem(problem, detail, **members)
+
+    def _channel(self, peer: Peer) -> StepChannel:
+        channel = self._channels.get(peer)
+        if channel is None:
+            # A process that is started again is another peer.
+            self._channels = {one: each for one, each in self._channels.items() if not each.is_idle}
+            channel = self._channels[peer] = StepChannel(peer, self._headers)
+        return channel
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
-            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_SECONDS)
-            jar = aiohttp.DummyCookieJar()
-            self._session = aiohttp.ClientSession(connector=connector, cookie_jar=jar, auto_decompress=False)
+            self._session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar())
         return self._session
 
 
-async def answer_step(standing: Standing, steps: Steps, state: PipelineState, request: Request) -> Answer:
-    """The answer to the request of another process for a step.
+async def answer_call(standing: Standing, steps: Steps, pipelines: Mapping[str, PipelineState], call: Call) -> Reply:
+    """The reply to the call of another process.
 
-    Raises:
-        Problem: not-now; the request is for another process, or of another generation, or the states are not complete.
+    It has the problem not-now if the call is of another generation, or the states are not complete.
     """
-    name, headers = request.found.path["step"], request.headers
-    if name not in steps:
-        raise Problem("unknown-path", "got a step that does not exist")
-    if headers.get(INSTANCE_HEADER) != standing.instance:
-        raise Problem("not-now", "the request is for another process")
-    step, partitions = steps[name], _partitions(request.found.query["partitions"])
-    generation, stale = _number(headers.get(GENERATION_HEADER, "")), request.found.query["stale"] == "allow"
-    part = Part(state, step.table, partitions, request.body, request.deadline, standing, generation, stale)
     try:
-        body = await run_step(step, part)
+        return await _answered(standing, steps, pipelines, call)
+    except Problem as problem:
+        return Reply.of_problem(call, problem)
     except StateError as error:
-        raise Problem("not-now", f"the processes have different settings or versions: {error}") from None
-    return Answer(body, headers={LAG_HEADER: str(part.lag), "Content-Type": BYTES})
+        detail = f"the processes have different settings or versions: {error}"
+        return Reply.of_problem(call, Problem("not-now", detail))
+    except TimeoutError:
+        return Reply.of_problem(call, Problem("too-late", "the time of the query is up"))
+    except OSError as error:  # such as too many open files, in an import at the first use
+        _log.warning("the query API cannot run the step %s: %s", call.step, error)
+        return Reply.of_problem(call, Problem("not-now", "this worker has no access to a file"))
+    except Exception:
+        _log.exception("the query API failed: step %s", call.step)
+        return Reply.of_problem(call, Problem("failed", "got an unexpected exception; see the log of the worker"))
 
 
-def _number(text: str) -> int:
-    digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdecimal() and len(digits) < 20):
-        raise Problem("malformed", f"{GENERATION_HEADER}: got {text!a:.60}, expected a number")
-    return int(text)
-
-
-def _partitions(text: str) -> tuple[int, ...]:
-    parts = text.split(",")
-    if not all(part.isascii() and part.isdecimal() and len(part) < 6 for part in parts):
-        raise Problem("malformed", f"partitions: got {text!a:.60}, expected whole numbers")
-    return tuple(map(int, parts))
+async def _answered(standing: Standing, steps: Steps, pipelines: Mapping[str, PipelineState], call: Call) -> Reply:
+    if call.pipeline not in pipelines:
+        raise Problem("unknown-pipeline", "got a pipeline that does not exist")
+    if call.step not in steps:
+        raise Problem("unknown-path", "got a step that does not exist")
+    state, step = pipelines[call.pipeline], steps[call.step]
+    seconds = call.left_ms / 1_000
+    deadline = time.monotonic() + seconds
+    part = Part(state, step.table, call.partitions, call.body, deadline, standing, call.generation, call.stale)
+    async with asyncio.timeout(seconds):
+        return Reply(call.number, await run_step(step, part), part.lag)

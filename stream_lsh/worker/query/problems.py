@@ -72,16 +72,3 @@ class Problem(Exception):
             chosen["Allow"] = ", ".join(self.members["allow"])
         body = msgspec.json.encode(self.body())
         return web.Response(body=body, status=self.status, headers={**chosen, "Content-Type": PROBLEM_TYPE})
-
-
-def problem_of(body: bytes) -> Problem | None:
-    """The problem in the answer of another worker; None if it is something else."""
-    try:
-        members = msgspec.json.decode(body, type=dict[str, Any])
-    except msgspec.MsgspecError:
-        return None
-    name, detail = str(members.pop("type", "")).removeprefix(PREFIX), str(members.pop("detail", ""))
-    if name not in PROBLEMS:
-        return None
-    further = {key: value for key, value in members.items() if key not in ("title", "status")}
-    return Problem(name, detail, **further)

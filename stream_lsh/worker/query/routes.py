@@ -82,9 +82,8 @@ class Route:
 
 
 JSON = "application/json"
-BYTES = "application/octet-stream"
 INTERNAL = "/internal"
-"""The path of the steps of other processes, below that of the version."""
+"""The path of the connections of other processes, below that of the version."""
 _PIPELINE = f"{VERSION_PATH}/pipelines/{{pipeline}}"
 _STALE = Parameter("reject", options=("reject", "allow"))
 
@@ -120,14 +119,7 @@ ROUTES: Sequence[Route] = (
     Route("decide", "POST", f"{_PIPELINE}/decisions", takes=JSON),
     Route("mirrors", "GET", f"{_PIPELINE}/mirrors", {"site": Parameter(""), **_MEMBERS}),
     Route("dead_letters", "GET", f"{_PIPELINE}/dead-letters", _DEAD_LETTERS),
-    Route(
-        "step",
-        "POST",
-        f"{VERSION_PATH}{INTERNAL}/{{pipeline}}/{{step}}",
-        {"partitions": Parameter(""), "stale": _STALE},
-        internal=True,
-        takes=BYTES,
-    ),
+    Route("steps", "GET", f"{VERSION_PATH}{INTERNAL}", internal=True, endless=True),
 )
 """All routes."""
 

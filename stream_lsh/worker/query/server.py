@@ -1,6 +1,6 @@
 """The HTTP listener of the query API: authentication, limits, and problems for every error.
 
-The listener runs in the loop of the worker.  Only public requests pass the gate: the steps of a query on other workers
+The listener runs in the loop of the worker.  Only public requests pass the gate: the steps that other workers call
 never wait for each other.
 """
 
@@ -22,8 +22,6 @@ from stream_lsh.wire.public import as_json
 from stream_lsh.worker.query.problems import Problem
 from stream_lsh.worker.query.routes import JSON, Found, find
 
-DEADLINE_HEADER = "Stream-LSH-Deadline"
-"""The milliseconds that are left of a query when a worker asks another one."""
 _SHUTDOWN_SECONDS = 1.0
 _OTHER_BYTES = 64 << 10
 
@@ -56,7 +54,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer: a value that becomes JSON, or bytes for other workers."""
+    """An answer: a value that becomes JSON, or a response of the library."""
 
     value: Any
     status: int = 200
@@ -67,8 +65,6 @@ class Answer:
         headers = dict(self.headers or {})
         if isinstance(self.value, web.StreamResponse):
             return self.value
-        if isinstance(self.value, bytes):
-            return web.Response(body=self.value, status=self.status, headers=headers)
         body = as_json(self.value)
         return web.Response(body=body, status=self.status, headers={**headers, "Content-Type": JSON})
 
@@ -82,14 +78,14 @@ class QueryServer:
     Args:
         config: address, tokens, limits.
         handlers: by the name of their route.
-        body_limit: the largest body of a request in bytes, by the parameters of its path, for internal routes or not.
+        body_limit: the largest body of a request in bytes, by the parameters of its path.
     """
 
     def __init__(
         self,
         config: WorkerConfig,
         handlers: Mapping[str, Handler],
-        body_limit: Callable[[Mapping[str, str], bool], int] = lambda path, internal: _OTHER_BYTES,
+        body_limit: Callable[[Mapping[str, str]], int] = lambda path: _OTHER_BYTES,
     ) -> None:
         self._config, self._handlers, self._body_limit = config, handlers, body_limit
         self._tokens = [token.encode() for token in config.ask_tokens]
@@ -147,12 +143,11 @@ class QueryServer:
         self._authorise(request)
         found = find(request.method, request.rel_url.raw_path, request.rel_url.raw_query_string)
         self._check_headers(request, found)
-        deadline = time.monotonic() + self._seconds(request, found)
+        seconds = self._config.ask_timeout_ms / 1_000
+        deadline = time.monotonic() + seconds
         if found.route.endless:
             return await self._stream(request, found, deadline)
-        async with asyncio.timeout_at(asyncio.get_running_loop().time() + deadline - time.monotonic()):
-            if found.route.internal:
-                return await self._run(request, found, deadline)
+        async with asyncio.timeout(seconds):
             if self._running >= self._config.ask_concurrency:
                 raise Problem("busy", f"got a query while {self._running} were running, expected fewer at a time")
             self._running += 1
@@ -169,7 +164,7 @@ class QueryServer:
         return answer.response()
 
     async def _run(self, request: Any, found: Found, deadline: float) -> web.StreamResponse:
-        body = await self._body(request, self._body_limit(found.path, found.route.internal))
+        body = await self._body(request, self._body_limit(found.path))
         answer = await self._handlers[found.route.name](Request(found, body, request.headers, deadline, request))
         return answer.response()
 
@@ -194,14 +189,6 @@ class QueryServer:
             raise Problem("wrong-type", f"got {request.content_type!a:.60}, expected {found.route.takes}")
         if request.headers.get("Expect", "100-continue").lower() != "100-continue":
             raise Problem("malformed", "got an `Expect` that cannot be met, expected 100-continue")
-
-    def _seconds(self, request: Any, found: Found) -> float:
-        """The time that a request may take; a request of another worker states the time that is left."""
-        text = request.headers.get(DEADLINE_HEADER, "") if found.route.internal else ""
-        left_ms = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else self._config.ask_timeout_ms
-        if left_ms == 0:
-            raise Problem("too-late", "got a request whose time is up")
-        return min(left_ms, self._config.ask_timeout_ms) / 1_000
 
     async def _body(self, request: Any, limit: int) -> bytes:
         """The body of a request; a larger one is not read to its end."""

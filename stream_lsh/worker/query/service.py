@@ -44,6 +44,6 @@ def _described(standing: Standing, state: PipelineState, absent: Mapping[str, An
         "types": [*topics_of(state)],
         "partitions": state.partitions,
         "owned": owned,
-        "lag": {table: [standing.lag(state, table, one) for one in partitions] for table, partitions in known.items()},
+        "lag": {table: standing.lags(state, table, partitions) for table, partitions in known.items()},
         "missing": absent,
     }

@@ -4,7 +4,7 @@ A worker answers only while it is in its group with all its state.  The assignor
 before it is recovered, so the table of a partition alone does not show whether it is complete.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from faust.types import TP
@@ -71,8 +71,8 @@ class Standing(Protocol):
             Problem: not-now, with the missing partitions.
         """
 
-    def lag(self, state: PipelineState, table: str, partition: int) -> int:
-        """The number of messages in the log that the state of a partition does not contain yet, as far as known."""
+    def lags(self, state: PipelineState, table: str, partitions: Iterable[int]) -> list[int]:
+        """The number of messages in the log that the state of each partition does not contain yet, as far as known."""
 
 
 def missing(standing: Standing, state: PipelineState) -> dict[str, list[int]]:
@@ -157,8 +157,12 @@ class WorkerStanding:
             raise not_available(table, absent, "this worker does not have these partitions")
         return {partition: found[partition] for partition in partitions}
 
-    def lag(self, state: PipelineState, table: str, partition: int) -> int:
+    def lags(self, state: PipelineState, table: str, partitions: Iterable[int]) -> list[int]:
         """The messages that wait for the step that writes a table; of a followed state, records of its changelog."""
+        assigned = self._app.consumer.assignment()
+        return [self._lag(state, table, partition, assigned) for partition in partitions]
+
+    def _lag(self, state: PipelineState, table: str, partition: int, assigned: Container[TP]) -> int:
         states, config = states_of(state, table), state.config
         if partition in states.partitions():
             steps = {"buckets": config.internal_topic("bands"), "ledger": config.internal_topic("edges")}
@@ -168,7 +172,6 @@ class WorkerStanding:
             tp = TP(config.changelog_topic(table), partition)
             offset = states.offset(partition)
             read = 0 if offset is None else offset + 1
-        consumer = self._app.consumer
-        if tp not in consumer.assignment():  # a rebalance has just taken it away
+        if tp not in assigned:  # a rebalance has just taken it away
             return 0
-        return max(0, (consumer.highwater(tp) or 0) - read)
+        return max(0, (self._app.consumer.highwater(tp) or 0) - read)

@@ -1,7 +1,7 @@
 """The steps of queries: functions on the states of some partitions, in the process that has them.
 
-A step runs where the states are: it is called directly in this process, or through the internal route
-`/v1/internal/{pipeline}/{step}?partitions=0,3` of another one.  Its argument and its result are bytes.
+A step runs where the states are: it is called directly in this process, or in another one through the internal route
+(`step_channel`).  Its argument and its result are bytes.
 """
 
 import time
@@ -55,7 +55,7 @@ class Part:
     @property
     def lag(self) -> int:
         """The number of messages that these states do not include yet."""
-        return sum(self.standing.lag(self.state, self.table, partition) for partition in self.partitions)
+        return sum(self.standing.lags(self.state, self.table, self.partitions))
 
 
 class Step(NamedTuple):

@@ -1,8 +1,9 @@
 """Steps run on the processes that have the partitions: here two processes in one loop, whose states are numbers."""
 
 import asyncio
+import errno
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -11,11 +12,12 @@ import pytest
 from stream_lsh.config import parse
 from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.worker.query.owners import Peer, worker_url
-from stream_lsh.worker.query.peers import Asked, Gathered, Peers, answer_step
+from stream_lsh.worker.query.peers import Asked, Gathered, Peers, answer_call
 from stream_lsh.worker.query.problems import Problem
 from stream_lsh.worker.query.routes import ROUTES, find
-from stream_lsh.worker.query.server import Answer, QueryServer, Request
+from stream_lsh.worker.query.server import QueryServer, Request
 from stream_lsh.worker.query.standing import not_available
+from stream_lsh.worker.query.step_channel import Call, Reply, StepService
 from stream_lsh.worker.query.steps import Part, Step
 from stream_lsh.worker.state import PipelineState
 from tests.unit.worker.query.client import free_port, in_loop
@@ -27,7 +29,19 @@ async def _double(part: Part) -> bytes:
     return b",".join(b"%d:%d" % one for one in part.states().items()) + part.body
 
 
-STEPS = {"double": Step("documents", _double)}
+async def _fail(part: Part) -> bytes:
+    raise ValueError("secret")
+
+
+async def _starve(part: Part) -> bytes:
+    raise OSError(errno.EMFILE, "Too many open files", "/opt/lib/module.py")
+
+
+STEPS = {
+    "double": Step("documents", _double),
+    "fail": Step("documents", _fail),
+    "starve": Step("documents", _starve),
+}
 
 
 class FakeStanding:
@@ -57,8 +71,8 @@ class FakeStanding:
             raise not_available(table, absent, "not here")
         return {partition: 2 * partition for partition in partitions}
 
-    def lag(self, state: PipelineState, table: str, partition: int) -> int:
-        return 10 + partition
+    def lags(self, state: PipelineState, table: str, partitions: Iterable[int]) -> list[int]:
+        return [10 + partition for partition in partitions]
 
 
 @asynccontextmanager
@@ -67,12 +81,13 @@ async def processes() -> AsyncIterator[tuple[FakeStanding, FakeStanding, Peers, 
     here, there = FakeStanding("here", [0, 1]), FakeStanding("there", [2, 3])
     config = WorkerConfig(ask=f"127.0.0.1:{free_port()}")
 
-    async def step(request: Request) -> Answer:
+    async def answer(call: Call) -> Reply:
         if there.hangs:
             await asyncio.sleep(60)
-        return await answer_step(there, STEPS, STATE, request)
+        return await answer_call(there, STEPS, {"news": STATE}, call)
 
-    server = QueryServer(config, {route.name: step for route in ROUTES}, lambda path, internal: 1_000)
+    service = StepService(lambda: "there", lambda: 1_000, answer)
+    server = QueryServer(config, {route.name: service.connect for route in ROUTES})
     await server.start()
     peers = Peers(here, STEPS, "")
     others = Peer(worker_url(config, "there").partition("#")[0], "there")
@@ -82,12 +97,13 @@ async def processes() -> AsyncIterator[tuple[FakeStanding, FakeStanding, Peers, 
         yield here, there, peers, owners
     finally:
         await peers.stop()
+        await service.stop()
         await server.stop()
 
 
-def asked(partitions: Sequence[int], seconds: float = 5, **options: Any) -> Asked:
+def asked(partitions: Sequence[int], seconds: float = 5, step: str = "double", **options: Any) -> Asked:
     request = Request(find("GET", "/v1", ""), b"", {}, time.monotonic() + seconds)
-    return Asked(STATE, "double", partitions, lambda some: b"!", request, **options)
+    return Asked(STATE, step, partitions, lambda some: b"!", request, **options)
 
 
 def texts(gathered: Gathered) -> list[bytes]:
@@ -163,3 +179,20 @@ async def test_a_step_does_not_begin_after_the_time_of_its_query() -> None:
             with pytest.raises(Problem) as raised:
                 await peers.gather(asked([partition], seconds=-1))
             assert raised.value.name == "too-late"
+
+
+@in_loop
+async def test_an_exception_in_a_step_of_another_process_is_a_problem(caplog: pytest.LogCaptureFixture) -> None:
+    async with processes() as (_, _, peers, _):
+        with pytest.raises(Problem) as raised:
+            await peers.gather(asked([2], step="fail"))
+        assert raised.value.name == "failed"
+        assert "secret" not in raised.value.detail
+        assert "secret" in caplog.text
+
+
+@in_loop
+async def test_a_process_without_files_does_not_answer() -> None:
+    async with processes() as (_, _, peers, _):
+        assert (await peers.gather(asked([0, 2], partial=True, step="double"))).missing == []
+        assert (await peers.gather(asked([2], partial=True, step="starve"))).missing == [2]
