@@ -16,6 +16,7 @@ quality     F1 of pairs: the records one at a time under `people`, as `linking.p
 entities    F1 within entities of Splink's pairs, at .5, at .95 and at the best threshold, and of the baseline, one
             cosine of all text (`cosine.py`), at .5 and at the best cut.  Pairs are linked as connected components, one
             to one where the sources are clean.  The rows of `stream_lsh` are those of `linking.py --part files`.
+            dedupe has sixty labels (`dedupe_entities.py`) and divides entities itself, at its default threshold of .5.
 
 dedupe and Splink are not in `bench`: `pip install -e '.[records,peers-records]'`, best into an environment of its own.
 """
@@ -36,6 +37,7 @@ import numpy as np
 
 from benchmarks.peers import version_of
 from benchmarks.records.cosine import CUTS, cosine_pairs, entities_at
+from benchmarks.records.dedupe_entities import dedupe_f1
 from benchmarks.records.dedupe_gazetteer import Gazetteer
 from benchmarks.records.peers_rows import DEDUPE, INDEXED, OURS, SPLINK, Latency, Quality, Ratio
 from benchmarks.records.splink_models import MODELS, scored
@@ -51,6 +53,8 @@ ROUND, ROUNDS = 50, 100
 ADDED, ADDING_ROUNDS = 10, 20
 THRESHOLDS = (0.5, 0.95)
 
+_MOST_FOR_DEDUPE = 10_000
+_TRAININGS = (1, 2, 3)
 _PACKAGES = ("numpy", "dedupe", "BTrees", "splink", "duckdb", "scikit-learn", "rapidfuzz", "jellyfish")
 
 
@@ -294,6 +298,9 @@ def entities(data: Path, names: Iterable[str]) -> list[dict[str, object]]:
         left, right, cosine = cosine_pairs(corpus)
         of_cosine = partial(entities_at, corpus, left, right, cosine)
         rows.append(_entities_row(name, "cosine", {"0.5": of_cosine(0.5), "best": max(map(of_cosine, CUTS))}))
+        if len(corpus.records) <= _MOST_FOR_DEDUPE:
+            for seed in _TRAININGS:
+                rows.append(_entities_row(name, f"{DEDUPE} {seed}", {"0.5": dedupe_f1(corpus, seed)}))
         if name in MODELS:
             found = scored(corpus)
             row = {record.id: at for at, record in enumerate(corpus.records)}
