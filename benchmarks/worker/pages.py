@@ -3,8 +3,9 @@
 paint     the first contents of a cluster of 10,000 members and of a pair of texts of 2 MB in Chromium, beside the
           search page, which shows no results
 paced     1,000 documents a second, and five open pages in Chromium: the time of each page for one more reader
-full      documents per second of one worker at full feed, with five open pages and without, in turns; also its
-          processor time per document, and the processor time of the process of the pages
+full      documents per second of one worker at full feed, with five pages that are read as often as open ones
+          refresh (3.5 times a second) and without, in turns; also its processor time per document, and the processor
+          time of the process of the pages.  Without Chromium, which would take its time from the worker's cores
 
 The pages run in a process of their own, `stream-lsh ui`.
 """
@@ -12,6 +13,7 @@ The pages run in a process of their own, `stream-lsh ui`.
 import argparse
 import asyncio
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -38,7 +40,9 @@ from tests.evaluation.brokers import choose_broker
 PARTS = ("paint", "paced", "full")
 _PARTITIONS, _STORED, _RATE, _SECONDS = 1, 5_000, 1_000, 20
 _MEMBERS, _LARGE_BYTES = 10_000, 2_000_000
-_FULL = 40_000
+_FULL, _READ_SECONDS = 40_000, 6.0
+_REFRESHES = 3.5
+"""Two of the five pages refresh at most once a second, three every two seconds."""
 _ROUNDS = 3
 _CHROMIUM = "/usr/bin/chromium"
 
@@ -208,11 +212,16 @@ def _painted(browser: Browser, name: str, url: str) -> Painted:
     return Painted("paint", name, first, loaded, int(size), failed)
 
 
-def _open(stack: ExitStack, browser: Browser, running: _Running) -> list[str]:
-    """Open five pages in the browser; their paths."""
+def _paths(running: _Running) -> list[str]:
+    """The paths of five pages."""
     (cluster, *_) = running.answer(running.path("clusters.json", "sort=size"))["clusters"]
     paths = ["/", "/health", running.path("clusters", "sort=growing"), running.path("dead-letters")]
-    paths.append(running.path("cluster", f"id={quote(cluster['cluster'])}"))
+    return [*paths, running.path("cluster", f"id={quote(cluster['cluster'])}")]
+
+
+def _open(stack: ExitStack, browser: Browser, running: _Running) -> list[str]:
+    """Open five pages in the browser; their paths."""
+    paths = _paths(running)
     for path in paths:
         context = browser.new_context()
         stack.callback(context.close)
@@ -227,18 +236,18 @@ def _paced(bench: Bench, browser: Browser, _: int) -> Iterator[Served]:
         running.stream.matches(sum(number < _STORED for number in twins), patience=60.0)
         paths = _open(stack, browser, running)
         reader = stack.enter_context(ProcessPoolExecutor(1, get_context("spawn")))
-        reading = reader.submit(read, running.address, paths, _SECONDS - 2)
+        reading = reader.submit(read, running.address, paths, _SECONDS - 2, 5.0)
         running.stream.feed_paced(messages[_STORED:], _RATE)
         for path, (took, failed) in reading.result().items():
             yield Served("paced", path, statistics.median(took), statistics.quantiles(took, n=100)[98], failed)
 
 
-def read(address: str, paths: Sequence[str], seconds: float) -> dict[str, tuple[list[float], int]]:
-    """Read pages in turns for some seconds, five a second; the times of each in ms, and the number of failures."""
-    return asyncio.run(_read(address, paths, seconds))
+def read(address: str, paths: Sequence[str], seconds: float, rate: float) -> dict[str, tuple[list[float], int]]:
+    """Read pages in turns for some seconds, `rate` per second; the times of each in ms, and the number of failures."""
+    return asyncio.run(_read(address, paths, seconds, rate))
 
 
-async def _read(address: str, paths: Sequence[str], seconds: float) -> dict[str, tuple[list[float], int]]:
+async def _read(address: str, paths: Sequence[str], seconds: float, rate: float) -> dict[str, tuple[list[float], int]]:
     took = {path: list[float]() for path in paths}
     failed = dict.fromkeys(paths, 0)
 
@@ -250,24 +259,29 @@ async def _read(address: str, paths: Sequence[str], seconds: float) -> dict[str,
         took[path].append(1_000 * (time.perf_counter() - began))
 
     async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as group:
-        for number in range(int(5 * seconds)):
+        for number in range(int(rate * seconds)):
             group.create_task(one(session, paths[number % len(paths)]))
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(1 / rate)
     return {path: (took[path], failed[path]) for path in paths}
 
 
-def _full(bench: Bench, browser: Browser, rounds: int) -> Iterator[Fed]:
+def _full(bench: Bench, _: Browser, rounds: int) -> Iterator[Fed]:
     messages, twins = documents(_STORED + _FULL)
     for number in range(2 * rounds):
         with _running(bench) as running, ExitStack() as stack:
             running.stream.feed(messages[:_STORED])
             running.stream.matches(sum(number < _STORED for number in twins), patience=60.0)
-            count = len(_open(stack, browser, running)) if number % 2 else 0
+            paths = _paths(running) if number % 2 else []
+            reader = stack.enter_context(ProcessPoolExecutor(1, get_context("spawn")))
+            reader.submit(os.getpid).result()
             before, began = running.spent, time.perf_counter()
+            reading = reader.submit(read, running.address, paths, _READ_SECONDS, _REFRESHES) if paths else None
             running.stream.feed(messages[_STORED:])
             ended = running.stream.matches(len(twins), patience=60.0)
             worker, pages = (now - then for now, then in zip(running.spent, before, strict=True))
-            yield Fed("full", count, _FULL / (ended - began), 1e6 * worker / _FULL, pages)
+            yield Fed("full", len(paths), _FULL / (ended - began), 1e6 * worker / _FULL, pages)
+            if reading is not None:
+                reading.result()
 
 
 if __name__ == "__main__":

@@ -104,8 +104,7 @@ class Peers:
 
     async def stop(self) -> None:
         """Close the connections."""
-        for channel in self._channels.values():
-            await channel.close()
+        await asyncio.gather(*[channel.close() for channel in self._channels.values()])
         session, self._session = self._session, None
         if session is not None:
             await session.close()

@@ -23,7 +23,7 @@ from stream_lsh.worker.query.server import Answer, Request
 INSTANCE_HEADER = "Stream-LSH-Instance"
 """The name of the process that a connection is for."""
 _HEARTBEAT_SECONDS = 10.0
-"""A connection whose other end sends nothing for so long, not even an answer to a ping, is closed."""
+"""The time between two pings; a connection whose other end does not answer one within half of it is closed."""
 _CLOSE_SECONDS = 1.0
 
 _log = logging.getLogger(__name__)
@@ -57,6 +57,8 @@ class Reply(msgspec.Struct, frozen=True, array_like=True):
 
 
 Answering = Callable[[Call], Awaitable[Reply]]
+Waiting = dict[int, asyncio.Future[Reply]]
+"""The calls of a connection that have no reply yet, by number."""
 _encoder = msgspec.msgpack.Encoder()
 _calls, _replies = msgspec.msgpack.Decoder(Call), msgspec.msgpack.Decoder(Reply)
 
@@ -72,7 +74,7 @@ class StepChannel:
     def __init__(self, peer: Peer, headers: Mapping[str, str]) -> None:
         self._peer, self._headers = peer, {**headers, INSTANCE_HEADER: peer.instance}
         self._numbers = count()
-        self._waiting: dict[int, asyncio.Future[Reply]] = {}
+        self._waiting: Waiting = {}
         self._opening = asyncio.Lock()
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._reading: asyncio.Task[None] | None = None
@@ -88,14 +90,15 @@ class StepChannel:
         Raises:
             aiohttp.ClientError, OSError: there is no connection, or it has ended.
         """
-        socket, number = await self._open(session), next(self._numbers)
-        reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = reply
+        socket, waiting = await self._open(session)
+        number, reply = next(self._numbers), asyncio.get_running_loop().create_future()
+        waiting[number] = reply
         try:
             await socket.send_bytes(_encoder.encode(msgspec.structs.replace(call, number=number)))
-            return await reply
+            found: Reply = await reply
+            return found
         finally:
-            self._waiting.pop(number, None)
+            waiting.pop(number, None)
 
     async def close(self) -> None:
         """End the connection; calls that wait fail."""
@@ -103,7 +106,7 @@ class StepChannel:
             self._reading.cancel()
             await asyncio.wait([self._reading])
 
-    async def _open(self, session: aiohttp.ClientSession) -> aiohttp.ClientWebSocketResponse:
+    async def _open(self, session: aiohttp.ClientSession) -> tuple[aiohttp.ClientWebSocketResponse, Waiting]:
         async with self._opening:
             if self._socket is None or self._socket.closed:
                 self._socket = await session.ws_connect(
@@ -113,25 +116,27 @@ class StepChannel:
                     timeout=aiohttp.ClientWSTimeout(ws_close=_CLOSE_SECONDS),
                     max_msg_size=0,
                 )
-                self._reading = asyncio.create_task(self._read(self._socket), name=f"replies of {self._peer.url}")
-            return self._socket
+                self._waiting = {}
+                reading = self._read(self._socket, self._waiting)
+                self._reading = asyncio.create_task(reading, name=f"replies of {self._peer.url}")
+            return self._socket, self._waiting
 
-    async def _read(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+    async def _read(self, socket: aiohttp.ClientWebSocketResponse, waiting: Waiting) -> None:
         """Pass replies to the calls that wait for them, until the connection ends."""
         try:
             async for message in socket:
                 reply = _replies.decode(message.data)
-                waiting = self._waiting.get(reply.number)
-                if waiting is not None and not waiting.done():
-                    waiting.set_result(reply)
-        except msgspec.MsgspecError as error:
+                one = waiting.get(reply.number)
+                if one is not None and not one.done():
+                    one.set_result(reply)
+        except (msgspec.MsgspecError, TypeError) as error:
             _log.warning("query API: %s sent an unexpected reply: %s", self._peer.url, error)
         finally:
             if self._socket is socket:
                 self._socket = None
-            for waiting in self._waiting.values():
-                if not waiting.done():
-                    waiting.set_exception(ConnectionResetError(f"{self._peer.url} has closed the connection"))
+            for one in waiting.values():
+                if not one.done():
+                    one.set_exception(ConnectionResetError(f"{self._peer.url} has closed the connection"))
             await socket.close()
 
 

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 import aiohttp
 import msgspec
 import pytest
+from aiohttp import web
 
 from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.worker.query.owners import Peer
@@ -92,7 +93,7 @@ async def test_a_process_that_is_started_again_is_connected_again() -> None:
 
 
 @in_loop
-async def test_a_call_that_nobody_waits_for_any_more_disturbs_no_other() -> None:
+async def test_an_abandoned_call_disturbs_no_other() -> None:
     async with connected() as (_, channel, session):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.02):
@@ -142,3 +143,28 @@ async def test_a_request_that_is_no_websocket_is_a_problem() -> None:
             400,
             "urn:stream-lsh:problem:malformed",
         )
+
+
+@pytest.mark.parametrize("reply", [b"\xc1", "a text", b""])
+@in_loop
+async def test_a_reply_that_cannot_be_read_ends_the_connection(reply: bytes | str) -> None:
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        await socket.receive()
+        await (socket.send_str(reply) if isinstance(reply, str) else socket.send_bytes(reply))
+        await socket.receive()
+        return socket
+
+    runner, port = web.ServerRunner(web.Server(answer)), free_port()
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", port).start()
+    channel = StepChannel(Peer(f"http://127.0.0.1:{port}/v1", "there"), {})
+    try:
+        async with aiohttp.ClientSession() as session:
+            with pytest.raises(OSError, match="closed the connection"):
+                await channel.call(session, call(b"0"))
+            assert channel.is_idle
+    finally:
+        await channel.close()
+        await runner.cleanup()
