@@ -138,7 +138,7 @@ def _idle(bench: Bench, asker: ProcessPoolExecutor) -> Iterator[Answered]:
         stream.matches(len(twins), patience=60.0)
         with _serving(bench, file) as server:
             for asked_at, where in (("workers", addresses), ("serve", [server])):
-                for per_second in (10, 50):
+                for per_second in (10, 50, 200):
                     queries = _queries(messages, per_second * _SECONDS)
                     time.sleep(_SETTLE_SECONDS)
                     before = sum(cpu_seconds(process.pid) for process in processes)
