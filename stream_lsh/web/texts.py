@@ -92,14 +92,16 @@ def shown_moment(ms: float) -> str:
     return moment(ms).replace("T", " ").replace("Z", " UTC")
 
 
-def short_moment(ms: float, seconds: bool = False) -> str:
-    """A time in UTC without its year, for the axis of a drawing; with `seconds` without its day.
+def short_moment(ms: float, step_ms: float) -> str:
+    """A time in UTC without its year, for the axis of a drawing, as exact as the step of the axis needs.
 
     Example:
-        >>> short_moment(1_700_000_000_000), short_moment(1_700_000_000_000, seconds=True)
-        ('11-14 22:13', '22:13:20')
+        >>> [short_moment(1_700_000_000_400, step_ms) for step_ms in (60_000, 1_000, 400)]
+        ['11-14 22:13', '22:13:20', '22:13:20.400']
     """
-    return moment(ms)[11:19] if seconds else moment(ms)[5:16].replace("T", " ")
+    if step_ms >= 60_000:
+        return moment(ms)[5:16].replace("T", " ")
+    return moment(ms)[11:19] + (f".{int(ms) % 1_000:03}" if step_ms < 1_000 else "")
 
 
 def span(ms: float) -> str:

@@ -8,7 +8,6 @@ WIDTH, LANE = 1040, 34
 _LEFT, _RIGHT, _TOP = 170, 24, 34
 _MOST_LANES = 14
 _TICKS = 5
-_SHORT_MS = 60_000 * _TICKS
 _OTHERS = "other sources"
 
 
@@ -32,7 +31,7 @@ class Timeline:
         ticks: positions and times in milliseconds since 1970.
         lines: paths, each with one of five strengths of similarity.
         dots: the members.
-        short: the ticks lie so close together that they need seconds.
+        step_ms: the time between two ticks; a second if there is one tick only.
     """
 
     height: float
@@ -40,7 +39,7 @@ class Timeline:
     ticks: Sequence[tuple[float, float]]
     lines: Sequence[tuple[str, int]]
     dots: Sequence[Dot]
-    short: bool = False
+    step_ms: float
 
 
 def timeline(members: Sequence[Mapping[str, Any]]) -> Timeline | None:
@@ -69,7 +68,7 @@ def timeline(members: Sequence[Mapping[str, Any]]) -> Timeline | None:
         [(_at(at, start, end), at) for at in ticks],
         [*_lines(members, dots)],
         list(dots.values()),
-        end - start < _SHORT_MS,
+        (end - start) / (_TICKS - 1) or 1_000.0,
     )
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from stream_lsh.web.drawings.timeline import WIDTH, timeline
+from stream_lsh.web.texts import short_moment
 
 
 def member(id: str, time: int, partner: str | None = None, source: str = "") -> dict[str, Any]:
@@ -23,6 +24,7 @@ def test_members_are_at_their_time_in_the_lane_of_their_source() -> None:
     assert 0 < a.x < b.x < c.x < WIDTH
     assert b.x - a.x == c.x - b.x
     assert [strength for _, strength in found.lines] == [5, 5]
+    assert len({short_moment(at, found.step_ms) for _, at in found.ticks}) == len(found.ticks) == 5
 
 
 def test_members_of_one_time_are_in_the_middle_and_further_sources_share_a_lane() -> None:
