@@ -21,6 +21,13 @@ _LEAST_ROWS = 4
 _FILE, _FEATHER_1 = b"ARROW1", b"FEA1"
 """The first bytes of an Arrow file, and of the first version of Feather, which is another format."""
 _NAMES = {ARROW: "Arrow"}
+_NUMBER_BYTES = 16
+"""The largest number in a column of Parquet."""
+_STORED_ONCE = frozenset({"PLAIN", "RLE", "BIT_PACKED", "DELTA_LENGTH_BYTE_ARRAY", "BYTE_STREAM_SPLIT"})
+_DICTIONARIES = frozenset({"PLAIN_DICTIONARY", "RLE_DICTIONARY"})
+"""The encodings of Parquet in which each value takes its own bytes, and those with a dictionary."""
+_HEAD_BYTES, _NEXT_INT32, _CONTINUED, _DICTIONARY_PAGE = 16, b"\x15", 0x80, 2
+"""The parts of the head of a page: bytes, a field of 32 bits, the bit of a byte that another one follows, the type."""
 
 
 def record_batches(
@@ -169,32 +176,84 @@ def _parquet_batches(
     with parquet.ParquetFile(file.path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as opened:
         columns = _wanted(file, opened.schema_arrow.names, columns_of)
         read, total = 0, max(1, opened.metadata.num_rows)
-        for batch in _row_groups(file.path, opened, columns, most_rows):
-            read += batch.num_rows
-            yield batch, file.size * read // total
+        for number in range(opened.metadata.num_row_groups):
+            _check_group(file.path, opened, number)
+            rows = min(most_rows, max(_LEAST_ROWS, _rows_that_fit(file.path, opened, number, columns)))
+            for batch in opened.iter_batches(batch_size=rows, row_groups=[number], columns=columns):
+                read += batch.num_rows
+                yield batch, file.size * read // total
 
 
-def _row_groups(path: str, file: Any, columns: Sequence[str] | None, most_rows: int) -> Iterator[Any]:
-    """The rows of a Parquet file, in batches that fit the memory.
+def _check_group(path: str, file: Any, number: int) -> None:
+    """Raise MalformedMessage if a row group has too large a column."""
+    group = file.metadata.row_group(number)
+    chunks = [group.column(at) for at in range(group.num_columns)]
+    size, name = max(((chunk.total_uncompressed_size, chunk.path_in_schema) for chunk in chunks), default=(0, ""))
+    if size > _COLUMN_BYTES:
+        raise MalformedMessage(
+            "parquet",
+            f"{path}: row group {number} has {group.total_byte_size} bytes, {size} of them in the column {name!r}, "
+            f"expected at most {_COLUMN_BYTES} in a column: write the file with fewer rows in a row group",
+        )
 
-    With a buffer, pages are read one by one; without it, each column of a row group is read whole.  The size of a cell
-    is unknown: it may be all of its column, and in a dictionary-encoded column every row may have the same value.  A
-    column that does not fit a batch has no such dictionary, as writers limit its size: its cells are stored once each,
-    and a batch has as many rows as fit with cells of the mean size.
 
-    Raises:
-        MalformedMessage: a row group has too large a column.
+def _rows_that_fit(path: str, file: Any, number: int, columns: Sequence[str] | None) -> int:
+    """The rows of a row group that fit the memory, whatever their values are.
+
+    With a buffer, pages are read one by one; without it, each column of a row group is read whole.
+
+    Args:
+        path: of the file.
+        file: the file.
+        number: of the row group.
+        columns: those that are read; None: all.
     """
-    for number in range(file.metadata.num_row_groups):
-        group = file.metadata.row_group(number)
-        chunks = [group.column(at) for at in range(group.num_columns)]
-        size, name = max(((chunk.total_uncompressed_size, chunk.path_in_schema) for chunk in chunks), default=(0, ""))
-        if size > _COLUMN_BYTES:
-            raise MalformedMessage(
-                "parquet",
-                f"{path}: row group {number} has {group.total_byte_size} bytes, {size} of them in the column {name!r}, "
-                f"expected at most {_COLUMN_BYTES} in a column: write the file with fewer rows in a row group",
-            )
-        cell = max(1, size if size <= _BATCH_BYTES else size // max(1, group.num_rows))
-        rows = min(most_rows, max(_LEAST_ROWS, _BATCH_BYTES // cell))
-        yield from file.iter_batches(batch_size=rows, row_groups=[number], columns=columns)
+    group, largest = file.metadata.row_group(number), 1
+    for at in range(group.num_columns):
+        chunk = group.column(at)
+        name = chunk.path_in_schema
+        if columns is None or any(name == one or name.startswith(f"{one}.") for one in columns):
+            is_list = file.schema.column(at).max_repetition_level > 0
+            largest = max(largest, _largest_cell(path, chunk, group.num_rows, is_list=is_list))
+    return _BATCH_BYTES // largest
+
+
+def _largest_cell(path: str, chunk: Any, rows: int, *, is_list: bool) -> int:
+    """The largest value of a column in a row group that may occur in many rows, in bytes; otherwise the mean one.
+
+    A value may be all of its column, and with a dictionary every row may have the same value, if it is in the
+    dictionary.  A column that does not fit a batch has no large dictionary, as writers limit its size: its cells are
+    stored once each.
+    """
+    size: int = chunk.total_uncompressed_size
+    mean, encodings = max(1, size // max(1, rows)), frozenset(chunk.encodings)
+    if not is_list and not chunk.physical_type.endswith("BYTE_ARRAY"):
+        return _NUMBER_BYTES
+    if size > _BATCH_BYTES or (encodings <= _STORED_ONCE and not chunk.has_dictionary_page):
+        return mean
+    if is_list or not encodings <= _STORED_ONCE | _DICTIONARIES or not chunk.has_dictionary_page:
+        return max(1, size)
+    return max(mean, min(size, _dictionary_bytes(path, chunk.dictionary_page_offset) or size))
+
+
+def _dictionary_bytes(path: str, offset: int) -> int | None:
+    """The size of the dictionary page at an offset, without compression; None if it cannot be read.
+
+    The page begins with a structure of Thrift's compact protocol: the type of the page, and its size without and with
+    compression, each a field of 32 bits, which is a variable-length integer.
+    """
+    with open(path, "rb") as source:
+        source.seek(offset)
+        head = source.read(_HEAD_BYTES)
+    numbers, at = list[int](), 0
+    for _ in range(2):
+        if head[at : at + 1] != _NEXT_INT32:
+            return None
+        end = next((end for end in range(at + 1, len(head)) if head[end] < _CONTINUED), None)
+        if end is None:
+            return None
+        digits = [byte % _CONTINUED for byte in head[at + 1 : end + 1]]
+        numbers.append(sum(digit << 7 * place for place, digit in enumerate(digits)) >> 1)
+        at = end + 1
+    type, size = numbers
+    return size if type == _DICTIONARY_PAGE else None

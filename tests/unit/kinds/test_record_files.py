@@ -208,10 +208,13 @@ class _File:
             raise _Error("Parquet magic bytes not found in footer.\nMore")
         self.metadata = Namespace(num_rows=3, num_row_groups=2, row_group=self._row_group)
         self.schema_arrow = Namespace(names=["id", "born", "paid", "raw", "more"])
+        self.schema = Namespace(column=lambda at: Namespace(max_repetition_level=0))
 
     def _row_group(self, number: int) -> Namespace:
+        text = {"physical_type": "BYTE_ARRAY", "encodings": ["DELTA_BYTE_ARRAY"], "has_dictionary_page": False}
         columns = [
-            Namespace(path_in_schema=name, total_uncompressed_size=self.sizes[number]) for name in ("born", "id")
+            Namespace(path_in_schema=name, total_uncompressed_size=self.sizes[number], **text)
+            for name in ("born", "id")
         ]
         return Namespace(
             num_columns=2, column=columns.__getitem__, total_byte_size=2 * self.sizes[number], num_rows=2 - number
