@@ -1,4 +1,4 @@
-"""Batches of Parquet have as many rows as fit the memory, whatever the file says about itself."""
+"""Batches of Parquet have as many rows as fit the memory, whatever its metadata claims."""
 
 from importlib import import_module
 from pathlib import Path
