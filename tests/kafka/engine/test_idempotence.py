@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from aiokafka.errors import RequestTimedOutError  # type: ignore[import-untyped]
 from aiokafka.protocol.produce import ProduceRequest  # type: ignore[import-untyped]
+from aiokafka.structs import TopicPartition  # type: ignore[import-untyped]
 
+from stream_lsh.errors import DoubtError
 from stream_lsh.worker.brokers import Broker
 from tests.kafka.harness import either_app, make_topics, numbers, read, running
 
@@ -60,3 +62,24 @@ def test_a_record_whose_answer_is_lost_is_stored_once(broker: Broker, name: str,
 async def _reading(stream: Any) -> None:
     async for _ in stream:
         pass
+
+
+def test_a_record_that_waited_in_the_client_past_the_session_is_not_sent(broker: Broker, name: str) -> None:
+    async def run() -> list[Any]:
+        await make_topics(broker.address, name)
+        app = either_app(True, broker.address, f"{name}-app")
+        app.agent(app.topic(name))(_reading)
+        async with running(app):
+            sender = app.producer._ensure_producer()._sender
+            partition = TopicPartition(name, 0)
+            await (await app.producer.send(name, None, b"before", 0, None, None))
+            sender._muted_partitions.add(partition)  # as while another batch is under way
+            late = await app.producer.send(name, None, b"late", 0, None, None)
+            app.fence._limit = -1.0  # as after a pause that is longer than the session
+            sender._muted_partitions.discard(partition)
+            await app.producer.send(name, None, b"wakes the sender", 1, None, None)
+            with pytest.raises(DoubtError, match="the last heartbeat"):
+                await late
+        return await read(broker.address, name)
+
+    assert [record.value for record in asyncio.run(run())] == [b"before"]

@@ -5,9 +5,9 @@ partitions belong to another worker by then, and the broker still stores its rec
 The engine notices at its next heartbeat at the earliest; an agent in the middle of an event sends before that.
 
 Before each send the fence checks how long ago the session was renewed, on a clock that does not stop with the process.
-From 0.8 session timeouts on, the broker may reassign the partitions before the record arrives.  Records that the client
-already holds in its buffer when the process stops can still leave late: so linger is 0, sends are awaited, and
-readers of changelogs never go back.
+From 0.8 session timeouts on, the broker may reassign the partitions before the record arrives.  `producing.idempotent`
+checks again before each request, for records that wait in the client.  A request that is on its way when the process
+stops can still arrive late: so readers of changelogs never go back.
 
 Delete when: the broker fences the records of a consumer group's old members without transactions.
 """

@@ -8,14 +8,21 @@ Fault (aiokafka 0.14.0): an idempotent client never gives up a batch that a brok
 partition that takes no records.  Here it gives up as without idempotence.  The next batch of the partition is then
 refused, for its sequence number; but the worker ends with the first delivery that fails.
 
-Delete when: the engine has a setting for it, and the client one for the time after which it gives up.
+Fault (both): a batch that waits in the client is sent whenever its broker is in reach, also by a process that was
+stopped past its session in between, behind the records of the new owner.  Here the fence is checked before each
+request, and the deliveries fail.
+
+Delete when: the engine has a setting for it, and the client one for the time after which it gives up, and a hook before
+a request.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from aiokafka.producer.sender import SendProduceReqHandler  # type: ignore[import-untyped]
 from faust.transport.drivers import aiokafka as driver
+
+from stream_lsh.errors import DoubtError
 
 
 class IdempotentProducer(driver.Producer):
@@ -26,10 +33,17 @@ class IdempotentProducer(driver.Producer):
 
     def _new_producer(self, transactional_id: str | None = None) -> Any:
         producer = super()._new_producer(transactional_id)
-        sender = producer._sender
+        sender, fence = producer._sender, cast(Any, self.transport.app).fence
 
         async def send(node_id: int, batches: Mapping[Any, Any]) -> None:
-            await _Expiring(sender, batches).do(node_id)
+            await sender.client.ready(node_id)  # a connection may take long; with one, a request is written at once
+            try:
+                fence.check()
+            except DoubtError as doubt:
+                for batch in batches.values():
+                    batch.failure(exception=doubt)
+            else:
+                await _Expiring(sender, batches).do(node_id)
             sender._in_flight.remove(node_id)
             sender._muted_partitions.difference_update(batches)
 
