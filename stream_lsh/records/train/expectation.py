@@ -138,8 +138,8 @@ def with_labels(evidence: Evidence, learned: Learned, known: Bools, refused: Boo
     """The evidence with labelled matches, which are certain.
 
     Some of the expected matches are labelled, so pairs without a label are less likely to match than before; labelled
-    non-matches make them more likely.  Both shares are counted among pairs of about the same probability, so labels of
-    easy matches have no effect on other pairs.
+    non-matches offset this.  Both shares are counted among pairs of about the same probability, so labels of easy
+    matches have no effect on other pairs.
 
     Args:
         evidence: without labels of matches.

@@ -5,7 +5,6 @@ answer lists the partitions that are still missing.  For its own partitions, thi
 """
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ import msgspec
 
 from stream_lsh.errors import StateError
 from stream_lsh.worker.query.owners import Peer
-from stream_lsh.worker.query.problems import Problem
+from stream_lsh.worker.query.problems import Problem, problem_of
 from stream_lsh.worker.query.server import Request
 from stream_lsh.worker.query.standing import Standing, not_available
 from stream_lsh.worker.query.step_channel import Call, Reply, StepChannel
@@ -28,8 +27,6 @@ _ADDRESS_SECONDS = 5.0
 _SHARE = 0.5
 _OTHER_VERSION = ("unknown-path", "unknown-pipeline")
 """Problems of a process with another configuration or version."""
-
-_log = logging.getLogger(__name__)
 
 Body = Callable[[Sequence[int]], bytes]
 """The argument of a step for the given partitions."""
@@ -223,19 +220,11 @@ async def answer_call(standing: Standing, steps: Steps, pipelines: Mapping[str, 
     """
     try:
         return await _answered(standing, steps, pipelines, call)
-    except Problem as problem:
-        return Reply.of_problem(call, problem)
     except StateError as error:
         detail = f"the processes have different settings or versions: {error}"
         return Reply.of_problem(call, Problem("not-now", detail))
-    except TimeoutError:
-        return Reply.of_problem(call, Problem("too-late", "the time of the query is up"))
-    except OSError as error:  # such as too many open files, in an import at the first use
-        _log.warning("the query API cannot run the step %s: %s", call.step, error)
-        return Reply.of_problem(call, Problem("not-now", "this worker has no access to a file"))
-    except Exception:
-        _log.exception("the query API failed: step %s", call.step)
-        return Reply.of_problem(call, Problem("failed", "got an unexpected exception; see the log of the worker"))
+    except Exception as error:
+        return Reply.of_problem(call, problem_of(error, f"the step {call.step}"))
 
 
 async def _answered(standing: Standing, steps: Steps, pipelines: Mapping[str, PipelineState], call: Call) -> Reply:

@@ -1,5 +1,6 @@
 """The errors of the query API: problem details (RFC 9457), whose type is `urn:stream-lsh:problem:<name>`."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -9,6 +10,8 @@ from aiohttp import web
 PROBLEM_TYPE = "application/problem+json"
 PREFIX = "urn:stream-lsh:problem:"
 RETRY_SECONDS = 1
+
+_log = logging.getLogger(__name__)
 
 
 class ProblemKind(NamedTuple):
@@ -72,3 +75,18 @@ class Problem(Exception):
             chosen["Allow"] = ", ".join(self.members["allow"])
         body = msgspec.json.encode(self.body())
         return web.Response(body=body, status=self.status, headers={**chosen, "Content-Type": PROBLEM_TYPE})
+
+
+def problem_of(error: Exception, what: str) -> Problem:
+    """The problem for an exception while `what` was answered; anything but a Problem or a timeout is logged."""
+    match error:
+        case Problem():
+            return error
+        case TimeoutError():
+            return Problem("too-late", "the time of the query is up")
+        case OSError():  # such as too many open files, in an import at the first use
+            _log.warning("the query API cannot answer %s: %s", what, error)
+            return Problem("not-now", f"this worker has no access to a file: {error.strerror or type(error).__name__}")
+        case _:
+            _log.error("the query API failed: %s", what, exc_info=error)
+            return Problem("failed", "got an unexpected exception; see the log of the worker")

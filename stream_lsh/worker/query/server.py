@@ -19,7 +19,7 @@ from stream_lsh.config.query_api import is_loopback
 from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.errors import ConfigError
 from stream_lsh.wire.public import as_json
-from stream_lsh.worker.query.problems import Problem
+from stream_lsh.worker.query.problems import Problem, problem_of
 from stream_lsh.worker.query.routes import JSON, Found, find
 
 _SHUTDOWN_SECONDS = 1.0
@@ -124,18 +124,10 @@ class QueryServer:
     async def _handle(self, request: Any) -> web.StreamResponse:
         try:
             response = await self._answered(request)
-        except Problem as problem:
-            response = problem.response()
-        except TimeoutError:
-            response = Problem("too-late", f"got no answer within {self._config.ask_timeout_ms} ms").response()
         except ConnectionError:
             raise
-        except OSError as error:  # such as too many open files, in an import at the first use
-            _log.warning("the query API cannot answer %s %s: %s", request.method, request.rel_url.raw_path, error)
-            response = Problem("not-now", f"this worker has no access to a file: {error.strerror or error}").response()
-        except Exception:
-            _log.exception("the query API failed: %s %s", request.method, request.rel_url.raw_path)
-            response = Problem("failed", "got an unexpected exception; see the log of the worker").response()
+        except Exception as error:
+            response = problem_of(error, f"{request.method} {request.rel_url.raw_path}").response()
         self.answered[response.status] = self.answered.get(response.status, 0) + 1
         return response
 
