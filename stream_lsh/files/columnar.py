@@ -26,8 +26,6 @@ _NUMBER_BYTES = 16
 _STORED_ONCE = frozenset({"PLAIN", "RLE", "BIT_PACKED", "DELTA_LENGTH_BYTE_ARRAY", "BYTE_STREAM_SPLIT"})
 _DICTIONARIES = frozenset({"PLAIN_DICTIONARY", "RLE_DICTIONARY"})
 """The encodings of Parquet in which each value takes its own bytes, and those with a dictionary."""
-_HEAD_BYTES, _NEXT_INT32, _CONTINUED, _DICTIONARY_PAGE = 16, b"\x15", 0x80, 2
-"""The parts of the head of a page: bytes, a field of 32 bits, the bit of a byte that another one follows, the type."""
 
 
 def record_batches(
@@ -208,52 +206,54 @@ def _rows_that_fit(path: str, file: Any, number: int, columns: Sequence[str] | N
         number: of the row group.
         columns: those that are read; None: all.
     """
-    group, largest = file.metadata.row_group(number), 1
-    for at in range(group.num_columns):
-        chunk = group.column(at)
-        name = chunk.path_in_schema
+    largest = 1
+    for at in range(len(file.schema)):
+        name = file.schema.column(at).path
         if columns is None or any(name == one or name.startswith(f"{one}.") for one in columns):
-            is_list = file.schema.column(at).max_repetition_level > 0
-            largest = max(largest, _largest_cell(path, chunk, group.num_rows, is_list=is_list))
+            largest = max(largest, _largest_cell(path, file, number, at))
     return _BATCH_BYTES // largest
 
 
-def _largest_cell(path: str, chunk: Any, rows: int, *, is_list: bool) -> int:
+def _largest_cell(path: str, file: Any, number: int, at: int) -> int:
     """The largest value of a column in a row group that may occur in many rows, in bytes; otherwise the mean one.
 
-    A value may be all of its column, and with a dictionary every row may have the same value, if it is in the
-    dictionary.  A column that does not fit a batch has no large dictionary, as writers limit its size: its cells are
-    stored once each.
+    A value may be all of its column, and with a dictionary every row may have the longest value in it.  A column that
+    does not fit a batch has no large dictionary, as writers limit its size: its cells are stored once each.
+
+    Args:
+        path: of the file.
+        file: the file.
+        number: of the row group.
+        at: the number of the column.
     """
+    group, column = file.metadata.row_group(number), file.schema.column(at)
+    chunk = group.column(at)
     size: int = chunk.total_uncompressed_size
-    mean, encodings = max(1, size // max(1, rows)), frozenset(chunk.encodings)
-    if not is_list and not chunk.physical_type.endswith("BYTE_ARRAY"):
-        return _NUMBER_BYTES
+    mean, encodings = max(1, size // max(1, group.num_rows)), frozenset(chunk.encodings)
+    if not column.max_repetition_level:
+        if not column.physical_type.endswith("BYTE_ARRAY"):
+            return _NUMBER_BYTES
+        if column.length:
+            return int(column.length)
     if size > _BATCH_BYTES or (encodings <= _STORED_ONCE and not chunk.has_dictionary_page):
         return mean
-    if is_list or not encodings <= _STORED_ONCE | _DICTIONARIES or not chunk.has_dictionary_page:
+    if column.max_repetition_level or not encodings <= _STORED_ONCE | _DICTIONARIES or not chunk.has_dictionary_page:
         return max(1, size)
-    return max(mean, min(size, _dictionary_bytes(path, chunk.dictionary_page_offset) or size))
+    longest = _longest_in_dictionary(path, file, number, column.path)
+    return max(mean, size if longest is None else min(size, longest))
 
 
-def _dictionary_bytes(path: str, offset: int) -> int | None:
-    """The size of the dictionary page at an offset, without compression; None if it cannot be read.
+def _longest_in_dictionary(path: str, file: Any, number: int, column: str) -> int | None:
+    """The bytes of the longest value in the dictionary of a column; None if it has at most one value.
 
-    The page begins with a structure of Thrift's compact protocol: the type of the page, and its size without and with
-    compression, each a field of 32 bits, which is a variable-length integer.
+    The library loads the dictionary with the first row.  A single value may be that of the row, outside of it.
     """
-    with open(path, "rb") as source:
-        source.seek(offset)
-        head = source.read(_HEAD_BYTES)
-    numbers, at = list[int](), 0
-    for _ in range(2):
-        if head[at : at + 1] != _NEXT_INT32:
-            return None
-        end = next((end for end in range(at + 1, len(head)) if head[end] < _CONTINUED), None)
-        if end is None:
-            return None
-        digits = [byte % _CONTINUED for byte in head[at + 1 : end + 1]]
-        numbers.append(sum(digit << 7 * place for place, digit in enumerate(digits)) >> 1)
-        at = end + 1
-    type, size = numbers
-    return size if type == _DICTIONARY_PAGE else None
+    parquet, compute = import_module("pyarrow.parquet"), import_module("pyarrow.compute")
+    reading = {"buffer_size": _BUFFER_BYTES, "pre_buffer": False, "metadata": file.metadata}
+    with parquet.ParquetFile(path, read_dictionary=[column], **reading) as opened:
+        rows = next(opened.iter_batches(batch_size=1, row_groups=[number], columns=[column]), None)
+    values: Any = () if rows is None else rows.column(0)
+    while hasattr(values, "flatten") and not hasattr(values, "dictionary"):
+        (values,) = values.flatten()
+    dictionary = getattr(values, "dictionary", ())
+    return compute.max(compute.binary_length(dictionary)).as_py() if len(dictionary) > 1 else None

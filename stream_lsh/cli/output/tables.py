@@ -5,6 +5,7 @@ import io
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import import_module
 from itertools import compress, islice
 from typing import Any, cast
@@ -93,7 +94,7 @@ class CsvOutput(TableOutput):
 
 
 class ParquetOutput(TableOutput):
-    """Row groups of about 32 MB; at most one of them is in memory.
+    """Row groups of about 32 MB; at most two of them are in memory, as a thread writes one while the next is read.
 
     Args:
         output: the file.
@@ -114,11 +115,13 @@ class ParquetOutput(TableOutput):
         )
         self._waiting: list[Any] = []
         self._bytes = 0
+        self._thread = ThreadPoolExecutor(1)
+        self._group: Future[None] | None = None
 
     def write(
         self, batch: RowBatch, kept: NDArray[np.bool_] | None = None, added: Mapping[str, Sequence[str]] = {}
     ) -> None:
-        """Write rows."""
+        """Write rows; an error can be that of earlier rows."""
         arrow = self._arrow
         try:
             columns = self._columns(batch)
@@ -148,13 +151,20 @@ class ParquetOutput(TableOutput):
         return cast("list[Any]", arrow.RecordBatch.from_pylist(rows, self._schema).columns)
 
     def _write_group(self) -> None:
-        if self._waiting:
-            self._writer.write_table(self._arrow.Table.from_batches(self._waiting))
+        """Start to write a row group, once the one before is written."""
+        if self._group is not None:
+            self._group.result()
+        table = self._arrow.Table.from_batches(self._waiting, self._whole)
+        self._group = self._thread.submit(self._writer.write_table, table)
         self._waiting, self._bytes = [], 0
 
     def end(self) -> None:
         """Write the last row group and the footer."""
-        self._write_group()
+        if self._waiting:
+            self._write_group()
+        if self._group is not None:
+            self._group.result()
+        self._thread.shutdown()
         self._writer.close()
 
 

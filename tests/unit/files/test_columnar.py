@@ -32,7 +32,7 @@ def test_texts_of_any_row_group_come_in_batches_of_many_rows(tmp_path: Path, typ
     table = pa.table({"id": range(len(texts)), "text": pa.array(texts).cast(type)})
     pq.write_table(table, tmp_path / "x.parquet", row_group_size=rows_of_group)
     found = batches(tmp_path / "x.parquet")
-    assert len(found) <= 40_000 // 30 + 40_000 // rows_of_group
+    assert len(found) <= 40_000 // ROWS + 2 * 40_000 // rows_of_group
     assert pa.Table.from_batches(found).to_pylist() == table.to_pylist()
 
 
@@ -42,6 +42,17 @@ def test_numbers_and_columns_that_are_not_read_take_no_rows_from_a_batch(tmp_pat
     pq.write_table(table, tmp_path / "x.parquet")
     assert sizes(tmp_path / "x.parquet", ["id"]) == {ROWS}
     assert max(sizes(tmp_path / "x.parquet")) <= (64 << 20) // LONG
+
+
+def test_a_long_value_of_a_dictionary_counts_in_every_row(tmp_path: Path) -> None:
+    texts = [None, *(f"{number} " * 180 for number in range(1_000)), "x" * LONG, *["x" * LONG] * 2_000]
+    fixed = [None if text is None else text[:4].encode() for text in texts]
+    table = pa.table({"row": [{"text": text} for text in texts], "fixed": pa.array(fixed, pa.binary(4))})
+    pq.write_table(table, tmp_path / "x.parquet", dictionary_pagesize_limit=1 << 30)
+    assert sizes(tmp_path / "x.parquet", ["fixed"]) <= {ROWS}
+    found = batches(tmp_path / "x.parquet")
+    assert sum(batch.num_rows for batch in found) == len(texts)
+    assert 40 << 20 <= max(batch.nbytes for batch in found) <= 70 << 20
 
 
 @pytest.mark.parametrize("encoding", ["dictionary", "DELTA_BYTE_ARRAY"])
