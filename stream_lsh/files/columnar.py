@@ -229,7 +229,8 @@ def _largest_cell(path: str, file: Any, number: int, at: int) -> int:
     group, column = file.metadata.row_group(number), file.schema.column(at)
     chunk = group.column(at)
     size: int = chunk.total_uncompressed_size
-    mean, encodings = max(1, size // max(1, group.num_rows)), frozenset(chunk.encodings)
+    mean: int = max(1, size // max(1, group.num_rows))
+    encodings = frozenset(chunk.encodings)
     if not column.max_repetition_level:
         if not column.physical_type.endswith("BYTE_ARRAY"):
             return _NUMBER_BYTES
@@ -256,4 +257,4 @@ def _longest_in_dictionary(path: str, file: Any, number: int, column: str) -> in
     while hasattr(values, "flatten") and not hasattr(values, "dictionary"):
         (values,) = values.flatten()
     dictionary = getattr(values, "dictionary", ())
-    return compute.max(compute.binary_length(dictionary)).as_py() if len(dictionary) > 1 else None
+    return int(compute.max(compute.binary_length(dictionary)).as_py()) if len(dictionary) > 1 else None
