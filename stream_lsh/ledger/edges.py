@@ -125,7 +125,7 @@ def concatenated(parts: Sequence[Edges]) -> Edges:
         np.concatenate([part.shared for part in parts]),
         np.concatenate([part.union for part in parts]),
         np.concatenate(shingles) if shingles else None,
-        [text for part in parts for text in part.evidence],
+        written([text for part in parts for text in part.evidence or [""] * len(part)]),
     )
 
 

@@ -210,3 +210,7 @@ class EdgesFrame:
     watermarks: Watermarks | None = None
     pages: PageCounts | None = None
     decisions: tuple[Decision, ...] = ()
+
+
+Frame = BandsFrame | CandidatesFrame | VerificationsFrame | EdgesFrame
+"""A message of a topic between two steps, before it is encoded."""

@@ -1,4 +1,4 @@
-"""Merges several messages of one partition: a step costs as much for a few rows as for a hundred.
+"""Merges several frames of one step: a step costs as much for a few rows as for a hundred.
 
 A worker takes all waiting messages at once, so batches grow with the load and a lone document does not wait.  The steps
 index, gather and verify may join; settle may not, because its outputs and its record belong to one message
@@ -10,8 +10,18 @@ from itertools import accumulate
 
 import numpy as np
 
+from stream_lsh.ledger.edges import concatenated
 from stream_lsh.model import concatenate
-from stream_lsh.pipeline.batches import BandsFrame, Candidates, CandidatesFrame, Postings, Verifications
+from stream_lsh.pipeline.batches import (
+    BandsFrame,
+    Candidates,
+    CandidatesFrame,
+    EdgesFrame,
+    Frame,
+    Postings,
+    Verifications,
+    VerificationsFrame,
+)
 from stream_lsh.retention import Horizon
 
 
@@ -89,3 +99,39 @@ def coalesced_verifications(batches: Iterable[Verifications | None]) -> Verifica
 def _starts(sizes: Iterable[int]) -> list[int]:
     """The first row of each batch after concatenation."""
     return list(accumulate(sizes, initial=0))[:-1]
+
+
+def coalesced_frames(frames: Sequence[Frame]) -> list[Frame]:
+    """The frames of one step, with the rows of consecutive frames in one; frames with anything else stay as they are.
+
+    The rows of a frame may be for several partitions.
+    """
+    runs: list[list[Frame]] = []
+    for frame in frames:
+        if runs and _has_rows_only(frame) and _has_rows_only(runs[-1][-1]):
+            runs[-1].append(frame)
+        else:
+            runs.append([frame])
+    return [frame for run in runs for frame in (run if len(run) == 1 else _joined(run))]
+
+
+def _has_rows_only(frame: Frame) -> bool:
+    match frame:
+        case BandsFrame(_, None, None, None, None) | CandidatesFrame(_, None, None) | VerificationsFrame(_, None):
+            return True
+        case EdgesFrame((), _, None, None, ()):
+            return True
+    return False
+
+
+def _joined(run: Sequence[Frame]) -> list[Frame]:
+    """The rows of several frames of one step."""
+    postings = [frame.postings for frame in run if isinstance(frame, BandsFrame)]
+    candidates = coalesced_candidates(frame.candidates for frame in run if isinstance(frame, CandidatesFrame))
+    asked = coalesced_verifications(frame.verifications for frame in run if isinstance(frame, VerificationsFrame))
+    edges = [frame.edges for frame in run if isinstance(frame, EdgesFrame) and frame.edges is not None]
+    joined: list[Frame] = [BandsFrame(postings=batch) for batch in coalesced_postings(postings)]
+    joined += [] if candidates is None else [CandidatesFrame(candidates)]
+    joined += [] if asked is None else [VerificationsFrame(asked)]
+    joined += [EdgesFrame(edges=concatenated(edges))] if edges else []
+    return joined

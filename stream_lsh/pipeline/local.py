@@ -13,7 +13,7 @@ from stream_lsh.ledger.changes import Settled
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges, concatenated
 from stream_lsh.model import NO_ABOUT, NO_REF, About, Document, at_rows
-from stream_lsh.pipeline.agents.effects import Effect, Frame, Publish, Send
+from stream_lsh.pipeline.agents.effects import Effect, Publish, Send
 from stream_lsh.pipeline.agents.gather import gather_agent
 from stream_lsh.pipeline.agents.index import index_agent
 from stream_lsh.pipeline.agents.inputs import Input
@@ -26,6 +26,7 @@ from stream_lsh.pipeline.batches import (
     Candidates,
     CandidatesFrame,
     EdgesFrame,
+    Frame,
     Mark,
     Signatures,
     Verifications,

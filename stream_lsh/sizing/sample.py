@@ -17,8 +17,8 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.examples import TIME_MS
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.model import Document
-from stream_lsh.pipeline.agents.effects import Append, Effect, Frame, Send
-from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame, EdgesFrame, VerificationsFrame
+from stream_lsh.pipeline.agents.effects import Append, Effect, Send
+from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame, EdgesFrame, Frame, VerificationsFrame
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.local import LocalPipeline
 from stream_lsh.pipeline.scheme import Scheme

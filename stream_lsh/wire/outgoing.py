@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-from stream_lsh.pipeline.agents.effects import Append, Frame, Send
-from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame, EdgesFrame, VerificationsFrame
+from stream_lsh.pipeline.agents.effects import Append, Send
+from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame, EdgesFrame, Frame, VerificationsFrame
 from stream_lsh.pipeline.changelog.head import Extent, extent_of_buckets, extent_of_documents
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.wire.frames import encode, encode_buckets

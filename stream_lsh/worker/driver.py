@@ -28,13 +28,13 @@ from stream_lsh.pipeline.agents.effects import (
     Table,
     Trim,
 )
-from stream_lsh.wire.frames import encode
 from stream_lsh.wire.origin import Origin, origin_header
-from stream_lsh.wire.outgoing import Part, frames_of, parts_of
+from stream_lsh.wire.outgoing import Part, parts_of
 from stream_lsh.worker.changelogged_state import Applied, Changelogged
 from stream_lsh.worker.dead_letters import dead_letter
 from stream_lsh.worker.engine import Batch, EngineApp, OrderedAcker
 from stream_lsh.worker.engine_tables import StateTable
+from stream_lsh.worker.outbox import Outbox
 from stream_lsh.worker.state import Documents, PipelineState
 
 Deliveries = list[Awaitable[Any]]
@@ -47,6 +47,15 @@ class Received(NamedTuple):
     origin: Origin | None = None
 
 
+class _Setting(NamedTuple):
+    """All that the runs of one pipeline share."""
+
+    app: EngineApp
+    state: PipelineState
+    tables: dict[str, StateTable]
+    outbox: Outbox
+
+
 class Driver:
     """Drives the agents of one pipeline.
 
@@ -57,9 +66,7 @@ class Driver:
     """
 
     def __init__(self, app: EngineApp, state: PipelineState, tables: dict[str, StateTable]) -> None:
-        self._app = app
-        self._state = state
-        self._tables = tables
+        self._setting = _Setting(app, state, tables, Outbox(app, state))
 
     async def run(
         self,
@@ -80,7 +87,7 @@ class Driver:
             False where it does not: then no further effect is carried out, and the batch is passed over unless it was
             acknowledged before.
         """
-        run = _Run(self._app, self._state, self._tables, batch, acker)
+        run = _Run(self._setting, batch, acker)
         for effect in agent:
             await run.carry_out(effect)
             if not is_held():
@@ -94,61 +101,35 @@ class Driver:
         Args:
             effects: of the agents of reports; all of them are computed before the first await.
         """
-        sends = _Sends(self._app, self._state)
+        deliveries = Deliveries()
         for effect in [*effects]:
             if not isinstance(effect, Send):
                 raise InvariantError(f"a report yields {effect}, expected a Send")
-            await sends.send(effect)
-        await sends.barrier()
-
-
-class _Sends:
-    """Sends frames to the next steps; holds the deliveries that no barrier has waited for."""
-
-    def __init__(self, app: EngineApp, state: PipelineState) -> None:
-        self._app = app
-        self._state = state
-        self._deliveries = Deliveries()
-
-    async def send(self, send: Send) -> None:
-        topic = self._state.config.internal_topic(send.step)
-        for partition, frame in frames_of(send, self._state.partitions):
-            value = encode(frame, self._state.fingerprint)
-            self._deliveries.append(await self._app.produce(topic, None, value, partition))
-
-    async def barrier(self) -> None:
-        deliveries, self._deliveries = self._deliveries, Deliveries()
+            deliveries.append(await self._setting.outbox.send(effect))
         await asyncio.gather(*deliveries)
 
 
-class _Run(_Sends):
-    """One agent over one batch."""
+class _Run:
+    """One agent over one batch; holds the deliveries that no barrier has waited for."""
 
-    def __init__(
-        self,
-        app: EngineApp,
-        state: PipelineState,
-        tables: dict[str, StateTable],
-        batch: Batch,
-        acker: OrderedAcker,
-    ) -> None:
-        super().__init__(app, state)
-        self._tables = tables
+    def __init__(self, setting: _Setting, batch: Batch, acker: OrderedAcker) -> None:
+        self._app, self._state, self._tables, self._outbox = setting
         self._batch = batch
         self._acker = acker
+        self._deliveries = Deliveries()
         self._copies = Deliveries()
         self._acknowledged = False
 
     async def carry_out(self, effect: Effect) -> None:
         match effect:
             case Send():
-                await self.send(effect)
+                self._deliveries.append(await self._outbox.send(effect))
             case Append():
                 await self._append(effect)
             case Publish():
                 await self._publish(effect)
             case Order():
-                await (self.barrier() if effect is BARRIER else asyncio.sleep(0))
+                await (self._barrier() if effect is BARRIER else asyncio.sleep(0))
             case Acknowledge():
                 self._acknowledged = True
                 deliveries, self._deliveries = self._deliveries, Deliveries()
@@ -161,6 +142,10 @@ class _Run(_Sends):
                 self._trim(effect)
             case Save():
                 await self._save(effect)
+
+    async def _barrier(self) -> None:
+        deliveries, self._deliveries = self._deliveries, Deliveries()
+        await asyncio.gather(*deliveries)
 
     def pass_over(self) -> None:
         """Pass over a batch that belongs to another worker now, so that no rebalance waits for its acknowledgement."""

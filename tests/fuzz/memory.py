@@ -7,8 +7,8 @@ from stream_lsh.config import Config
 from stream_lsh.errors import InputError
 from stream_lsh.kinds.record.decisions import parse_decision
 from stream_lsh.model import Document
-from stream_lsh.pipeline.agents.effects import Append, Effect, Frame, Publish, Send
-from stream_lsh.pipeline.batches import BandsFrame
+from stream_lsh.pipeline.agents.effects import Append, Effect, Publish, Send
+from stream_lsh.pipeline.batches import BandsFrame, Frame
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.local import LocalPipeline
 from stream_lsh.wire.frames import (

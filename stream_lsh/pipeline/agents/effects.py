@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, Literal, NamedTuple, Protocol
 
-from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame, EdgesFrame, VerificationsFrame
+from stream_lsh.pipeline.batches import BandsFrame, Frame
 from stream_lsh.pipeline.changelog.records import DocumentsRecord, LedgerRecord, LedgerSlice
 from stream_lsh.pipeline.settle import Settlement
 
@@ -25,9 +25,6 @@ Step = Literal["bands", "candidates", "verifications", "edges"]
 
 Table = Literal["documents", "buckets", "ledger"]
 """A table with a changelog."""
-
-Frame = BandsFrame | CandidatesFrame | VerificationsFrame | EdgesFrame
-"""A message of a topic between two steps, before it is encoded."""
 
 Record = DocumentsRecord | BandsFrame | LedgerRecord | LedgerSlice
 """A record of a changelog, before it is encoded."""

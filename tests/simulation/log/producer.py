@@ -2,6 +2,8 @@
 
 A client keeps the order of the messages of one partition, and no other order.  So there is a queue for each partition;
 when the worker dies, an arbitrary prefix of each queue is stored.
+
+Frames of different agents may become one message, as in the worker those of one turn of its event loop.
 """
 
 import random
@@ -10,8 +12,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 from zlib import crc32
 
+from stream_lsh.pipeline.coalesce import coalesced_frames
+from stream_lsh.wire.frames import encode
 from tests.simulation.log.broker import Broker
+from tests.simulation.log.codec import FINGERPRINT, decoded
 
+STEPS = ("bands", "candidates", "verifications", "edges")
 PUBLIC = ("matches", "members", "clusters", "mirror-sites", "reviews")
 
 Lane = tuple[str, str, int]
@@ -59,6 +65,23 @@ def is_lane(task: tuple[Any, ...]) -> bool:
     return bool(task[0] == _CLIENT)
 
 
+def _joined(first: Message, second: Message) -> Message | None:
+    """Half of the messages with frames of two agents that can be one frame, as one message."""
+    if first.flight is second.flight or crc32(second.value) % 2:
+        return None
+    frames = coalesced_frames([decoded(message.topic, message.value) for message in (first, second)])
+    if len(frames) > 1:
+        return None
+
+    def stored(offset: int) -> None:
+        first.flight.left -= 1
+        for message in (first, second):
+            if message.stored is not None:
+                message.stored(offset)
+
+    return second._replace(value=encode(frames[0], FINGERPRINT), stored=stored)
+
+
 class Producer:
     """The client of one worker."""
 
@@ -75,7 +98,12 @@ class Producer:
         if topic in PUBLIC:
             partition = crc32(repr(key).encode()) % _PUBLIC_PARTITIONS
         message.flight.left += 1
-        self._lanes.setdefault(lane_of(topic, partition), deque()).append(message)
+        waiting = self._lanes.setdefault(lane_of(topic, partition), deque())
+        joined = _joined(waiting[-1], message) if topic in STEPS and waiting else None
+        if joined is not None:
+            waiting[-1] = joined
+        else:
+            waiting.append(message)
 
     def lanes(self) -> list[Lane]:
         """The partitions that have messages on their way."""

@@ -6,10 +6,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.model import NO_ABOUT, About
-from stream_lsh.pipeline.batches import BandsFrame, Candidates, Mark, Postings, Verifications, Watermarks
+from stream_lsh.pipeline.batches import (
+    BandsFrame,
+    Candidates,
+    CandidatesFrame,
+    EdgesFrame,
+    Frame,
+    Mark,
+    Postings,
+    Verifications,
+    VerificationsFrame,
+    Watermarks,
+)
 from stream_lsh.pipeline.coalesce import (
     coalesced_candidates,
+    coalesced_frames,
     coalesced_postings,
     coalesced_verifications,
     furthest_horizon,
@@ -108,3 +121,45 @@ def test_the_last_new_one_of_several_watermarks_is_passed_on() -> None:
     words = [Watermarks(0, (Mark(0, time_ms, False, 0),)) for time_ms in (5, 8, 8)]
     assert Relay(3, 1).take_all([words[0], None, *words[1:]]) == [Watermarks(3, (Mark(0, 8, False, 0),))]
     assert Relay(3, 2).take_all(words) == []
+
+
+def candidates(*refs: int) -> Candidates:
+    column = np.array(refs, np.uint64)
+    return Candidates(column, column, np.zeros(len(refs), np.uint8))
+
+
+def edges(*refs: int, evidence: bool = False) -> Edges:
+    ids, column, floats = [f"id {ref}" for ref in refs], np.array(refs, np.uint64), np.zeros(len(refs))
+    ends = Ends(ids, column, np.array(refs, np.int64), column)
+    counts = np.ones(len(refs), np.uint32)
+    return Edges(ends, ends, floats, counts, counts, evidence=[f"because {ref}" for ref in refs] if evidence else ())
+
+
+def test_consecutive_rows_of_a_step_become_one_frame_and_never_pass_marks() -> None:
+    marks = CandidatesFrame(watermarks=Watermarks(0, (Mark(0, 5, False, 0),)))
+    both = CandidatesFrame(candidates(7), marks.watermarks)
+    sent: list[Frame] = [CandidatesFrame(candidates(ref)) for ref in (1, 2, 3)]
+    joined = coalesced_frames([*sent[:2], marks, sent[2], CandidatesFrame(candidates(4, 5)), both, sent[0]])
+    rows = [frame.candidates.new.tolist() if frame.candidates else [] for frame in joined]  # type: ignore[union-attr]
+    assert rows == [[1, 2], [], [3, 4, 5], [7], [1]]
+    assert [frame.watermarks is not None for frame in joined] == [False, True, False, True, False]
+    assert coalesced_frames(sent[:1])[0] is sent[0]
+    assert coalesced_frames([]) == []
+
+
+def test_frames_of_every_step_are_joined_and_a_retirement_begins_a_frame() -> None:
+    new, gone = postings([(1, False, [2])]), postings([(1, True, [2])])
+    bands = coalesced_frames([BandsFrame(new), BandsFrame(new), BandsFrame(gone)])
+    assert [frame.postings.refs.tolist() for frame in bands if isinstance(frame, BandsFrame) and frame.postings] == [
+        [1, 1],
+        [1],
+    ]
+    parts = [verifications([5], [0], [1]), verifications([6], [0], [2])]
+    (asked,) = coalesced_frames([VerificationsFrame(part) for part in parts])
+    assert isinstance(asked, VerificationsFrame)
+    assert asked.verifications is not None
+    assert (asked.verifications.ids, asked.verifications.rows.tolist()) == (["id 5", "id 6"], [0, 1])
+    (found,) = coalesced_frames([EdgesFrame(edges=edges(1, 2)), EdgesFrame(edges=edges(3, evidence=True))])
+    assert isinstance(found, EdgesFrame)
+    assert found.edges is not None
+    assert (found.edges.left.ids, found.edges.evidence) == (["id 1", "id 2", "id 3"], ["", "", "because 3"])

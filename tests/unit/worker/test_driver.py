@@ -26,6 +26,7 @@ from stream_lsh.pipeline.agents.effects import (
 )
 from stream_lsh.pipeline.batches import BandsFrame, Candidates, CandidatesFrame, Mark, Watermarks
 from stream_lsh.retention import Horizon
+from stream_lsh.wire.frames import decode_candidates
 from stream_lsh.worker.driver import Driver, Received
 from stream_lsh.worker.engine import Batch, OrderedAcker
 from stream_lsh.worker.state import PipelineState
@@ -40,6 +41,8 @@ class Worker:
     Attributes:
         log: what has happened, in order: topics of records that were sent, and what the agents and the acker did.
         under_way: the records that are not stored yet.
+        values: of all records of `candidates`.
+        room: whether the client takes records.
     """
 
     def __init__(self, partitions: int = 1) -> None:
@@ -48,6 +51,9 @@ class Worker:
         self.state.buckets.own(0)
         self.log = list[str]()
         self.under_way = list[tuple[str, asyncio.Future[Any]]]()
+        self.values = list[bytes]()
+        self.room = asyncio.Event()
+        self.room.set()
         self.offsets = 0
         self.stopped: BaseException | None = None
         self._futures = list[asyncio.Task[None]]()
@@ -67,7 +73,9 @@ class Worker:
 
     async def _produce(self, topic: str, key: Any, value: Any, partition: int = 0, *, headers: Any = None) -> Any:
         step = topic.rpartition("-")[2]
+        await self.room.wait()
         self.log.append(step)
+        self.values += [value] if step == "candidates" else []
         self.under_way.append((step, asyncio.get_running_loop().create_future()))
         return self.under_way[-1][1]
 
@@ -272,3 +280,63 @@ def test_a_table_is_saved_behind_the_acknowledgement() -> None:
         return worker.log
 
     assert asyncio.run(run()) == ["changelog", "changelog stored", "acknowledged", "saved"]
+
+
+def sent_refs(worker: Worker) -> list[list[int]]:
+    """The new refs of each message of `candidates`, in order."""
+    frames = [decode_candidates(value, worker.state.fingerprint) for value in worker.values]
+    return [[] if frame.candidates is None else frame.candidates.new.tolist() for frame in frames]
+
+
+def test_frames_of_one_turn_are_one_message_and_each_agent_waits_for_it() -> None:
+    async def run() -> tuple[list[list[int]], list[str]]:
+        worker = Worker()
+        running = [worker.start(iter([candidates(count), Acknowledge(1)])) for count in (2, 3)]
+        await turns()
+        assert [await each for each in running] == [True, True]
+        first = worker.log[:]
+        worker.store(0)
+        await turns()
+        later = worker.start(iter([candidates(1), Acknowledge(1)]))
+        await worker.rest(later, random.Random(1))
+        await turns()
+        worker.end()
+        assert first == ["candidates"]
+        return sent_refs(worker), worker.log
+
+    assert asyncio.run(run()) == (
+        [[0, 1, 0, 1, 2], [0]],
+        ["candidates", "candidates stored", *["acknowledged"] * 2, "candidates", "candidates stored", "acknowledged"],
+    )
+
+
+def test_frames_keep_their_order_while_the_client_is_full() -> None:
+    async def run() -> list[list[int]]:
+        worker = Worker()
+        worker.room.clear()
+        running = [worker.start(iter([candidates(count), Acknowledge(1)])) for count in (1, 2)]
+        await turns()
+        running += [worker.start(iter([candidates(count), Acknowledge(1)])) for count in (3, 4)]
+        await turns()
+        assert [each.done() for each in running] == [True, True, False, False]  # no frame is held beside a full client
+        worker.room.set()
+        for each in running:
+            await worker.rest(each, random.Random(1))
+        worker.end()
+        return sent_refs(worker)
+
+    assert asyncio.run(run()) == [[0, 0, 1], [0, 1, 2, 0, 1, 2, 3]]
+
+
+def test_a_cancelled_agent_leaves_the_frames_of_the_others() -> None:
+    async def run() -> list[str]:
+        worker = Worker()
+        stopped, other = [worker.start(iter([candidates(2), BARRIER, Acknowledge(1)])) for _ in range(2)]
+        await turns()
+        stopped.cancel()
+        await worker.rest(other, random.Random(1))
+        await turns()
+        worker.end()
+        return worker.log
+
+    assert asyncio.run(run()) == ["candidates", "candidates stored", "acknowledged"]
