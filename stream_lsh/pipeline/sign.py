@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stream_lsh.errors import InvariantError
-from stream_lsh.model import NO_ABOUT, About, Document, Retirement, in_full, make_ref, or_empty
+from stream_lsh.model import NO_ABOUT, About, Document, Retirement, in_full, make_ref, or_empty, ref_offset
 from stream_lsh.pipeline.batches import Postings, Signatures
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.documents.table import DocumentTable
@@ -120,7 +120,13 @@ class _Plan:
                 self.superseded.append((ref, self._text(document.text)))
 
     def _first(self, ref: int, document: Document) -> None:
-        if document.text is None:
+        if document.text is None and ref_offset(ref) < self._documents.acknowledged:
+            # The group was forgotten.  Earlier versions may have been delivered again, and the crash that repeats this
+            # message may have come before the retirement; a recovery drops the marker.
+            self.counts.deleted += 1
+            self.stale_ids.add(document.id)
+            self.newest[document.id] = _Newest(ref, document, document.time_ms, False)
+        elif document.text is None:
             self.counts.unknown_deletes += 1
         elif self._horizon.passed(document.time_ms, ref):
             self.counts.expired += 1

@@ -14,7 +14,7 @@ from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.sign import Arrivals, SignCounts, Signed
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from tests.simulation.pipelines.scheme import NamedShingles
-from tests.unit.pipeline.makers import AWKWARD_IDS, plain, signed
+from tests.unit.pipeline.makers import AWKWARD_IDS, plain, record_of, signed
 from tests.unit.pipeline.signing import SCHEME, buckets_of, new_table, posted, sign
 
 
@@ -131,6 +131,23 @@ def test_a_repeated_delete_and_an_unknown_one_are_no_news() -> None:
     result = signed(table, SCHEME, 2, [Document("a", None), Document("b", None)])
     assert (result.record, result.postings, result.retirements) == (None, None, ())
     assert counted(result) == {"unchanged": 1, "unknown_deletes": 1}
+
+
+def test_a_delete_that_is_read_again_after_its_acknowledgement_is_delivered_whatever_the_table_knows() -> None:
+    source = [Document("a", "1", 10), Document("a", None, 20), Document("b", None, 30)]
+    table = new_table()
+    table.apply(record_of([], SCHEME.slots, acknowledged=3))
+    signed(table, SCHEME, 0, source[:1])
+    lost = signed(table, SCHEME, 1, source[1:2])  # a crash comes before the outputs of this message
+    assert lost.record is not None
+    table = new_table()
+    table.apply(lost.record)
+    assert table.version("a") is None, "the record states that its message is acknowledged"
+    result = signed(table, SCHEME, 1, source[1:])
+    assert [(one.id, one.ref, one.deleted) for one in result.retirements] == [("a", 1, True), ("b", 2, True)]
+    assert (posted(result), posted(result, retired=True)) == ({}, {})
+    table.apply(record_of([], SCHEME.slots, acknowledged=4))
+    assert table.version("a") is table.version("b") is None
 
 
 def test_a_document_can_be_made_again_even_with_the_same_text() -> None:
