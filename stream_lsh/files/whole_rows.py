@@ -5,7 +5,8 @@
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -19,6 +20,8 @@ from stream_lsh.wire.field_names import FieldNames
 
 _BATCH_ROWS = 8192
 """Of columnar files; as many as fit the bound of a batch."""
+
+_Item = TypeVar("_Item")
 
 Row = Mapping[str, Any]
 Place = tuple[str, int | str]
@@ -166,7 +169,7 @@ def _json_rows(file: Input, max_bytes: int, rejected: Collection[Place], encodin
 
 def _columnar_rows(file: Input, rejected: Collection[Place]) -> Iterator[RowBatch]:
     omitted = {at for path, at in rejected if path == file.path}
-    for read, first, _ in record_batches(file, lambda _: None, _BATCH_ROWS):
+    for read, first, _ in _read_ahead(record_batches(file, lambda _: None, _BATCH_ROWS)):
         batch = without_views(read)
         rows = range(first, first + batch.num_rows)
         if omitted.isdisjoint(rows):
@@ -174,3 +177,12 @@ def _columnar_rows(file: Input, rejected: Collection[Place]) -> Iterator[RowBatc
         else:
             kept = [index for index, at in enumerate(rows) if at not in omitted]
             yield RowBatch(None, batch.take(kept) if kept else batch.slice(0, 0))
+
+
+def _read_ahead(items: Iterator[_Item]) -> Iterator[_Item]:
+    """The same items; a thread reads the next one while the consumer has one."""
+    with ThreadPoolExecutor(1) as thread:
+        following = thread.submit(next, items, None)
+        while (item := following.result()) is not None:
+            following = thread.submit(next, items, None)
+            yield item
