@@ -1,10 +1,11 @@
-"""The command `dedup` as a whole: `python -m benchmarks.documents.dedup --data DIR [--memory | --templates]`.
+"""The command `dedup` as a whole: `python -m benchmarks.documents.dedup --data DIR [--PART]`.
 
 speed       newsgroups20 (19,997 documents, .jsonl.gz), T = .5: the whole process, start to end, against a script that
             does the same with datasketch; runs alternate
 quality     pairs found of those that an exact comparison of every two documents found, on corpora of several kinds
 templates   texts that are made from templates, or short, in many scripts: pairs found of those of `--method exact`
 memory      a million synthetic documents of 1 KB: most memory of all processes together, time a document
+parquet     the same documents in Parquet with a clean file as the output, against JSON lines without one
 """
 
 import argparse
@@ -17,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 
@@ -67,7 +69,8 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--rounds", type=int, default=_ROUNDS, help=f"runs of each contender (default {_ROUNDS})")
     parser.add_argument("--memory", action="store_true", help="only the million documents; takes minutes and 1.1 GB")
     parser.add_argument("--templates", action="store_true", help="only the texts made from templates")
-    parser.add_argument("--documents", type=int, default=_DOCUMENTS, help="how many documents --memory takes")
+    parser.add_argument("--parquet", action="store_true", help="only Parquet; takes minutes and 2 GB")
+    parser.add_argument("--documents", type=int, default=_DOCUMENTS, help="of --memory and --parquet")
     options = parser.parse_args(argv)
     # As installed: with compiled modules, which an environment for development may switch off.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -76,6 +79,8 @@ def main(argv: Sequence[str]) -> int:
             figures: dict[str, object] = {"templates": _templates(options.data, Path(folder))}
         elif options.memory:
             figures = {"memory": _memory(Path(folder), options.documents)}
+        elif options.parquet:
+            figures = {"parquet": _parquet(Path(folder), options.documents, options.rounds)}
         else:
             figures = _speed(options.data, Path(folder), options.rounds)
             figures["quality"] = _quality(options.data, Path(folder))
@@ -223,6 +228,22 @@ def _memory(folder: Path, documents: int) -> list[Memory]:
             print(f"{row.documents:>9}{row.jobs:>6}{row.us_per_document:>15.1f}{row.peak_mb:>17.0f}", flush=True)
             rows.append(row)
     print()
+    return rows
+
+
+def _parquet(folder: Path, documents: int, rounds: int) -> list[tuple[float, float, float]]:
+    """Seconds with JSON lines, seconds and most megabytes with Parquet in and out, for each round."""
+    source, table, clean = (folder / name for name in ("synthetic.jsonl", "synthetic.parquet", "clean.parquet"))
+    _write_synthetic(source, documents)
+    parquet, reader = import_module("pyarrow.parquet"), import_module("pyarrow.json")
+    parquet.write_table(reader.read_json(source), table)
+    print("JSON lines, s  Parquet to a clean file, s  ratio  most memory, MB")
+    rows = []
+    for _ in range(rounds):
+        without, _ = _watched(_command(source, Path(os.devnull), 0.8))
+        seconds, peak = _watched(_command(table, Path(os.devnull), 0.8, "--keep", "first", "--output", str(clean)))
+        rows.append((without, seconds, peak / 1e6))
+        print(f"{without:>13.1f}{seconds:>28.1f}{seconds / without:>7.3f}{peak / 1e6:>17.0f}", flush=True)
     return rows
 
 
