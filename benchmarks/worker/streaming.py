@@ -247,11 +247,15 @@ def _way(bench: Bench, count: int) -> dict[str, float]:
 
 
 def _shares(stacks: Sequence[str]) -> dict[str, float]:
-    """The share of samples in each agent, and in parts of the engine and of the client."""
+    """The share of samples in each agent, and in parts of the engine and of the client.
+
+    A thread that leaves its selector waits for the interpreter's lock, which another thread has.
+    """
     found: Counter[str] = Counter()
     for line in stacks:
         stack, _, count = line.rpartition(" ")
-        found[_belongs_to(stack)] += int(count)
+        if not stack.rpartition(";")[2].startswith("EpollSelector.select"):
+            found[_belongs_to(stack)] += int(count)
     total = found.total()
     return {name: count / total for name, count in found.items()}
 
@@ -264,6 +268,8 @@ def _belongs_to(stack: str) -> str:
             inner = stack[at:]
             within = {"TextScheme.sign": "signatures", " (stream_lsh/wire": "bytes", "EngineApp.produce": "sending"}
             return f"{step}: {next((name for mark, name in within.items() if mark in inner), 'the step')}"
+    if "Outbox._store" in stack:
+        return "frames between the steps"
     if "aiokafka/producer" in stack:
         return "the client: sending"
     if "aiokafka/consumer" in stack or "WorkerThread" in stack:
