@@ -30,8 +30,8 @@ from stream_lsh.config import PipelineConfig, parse
 from stream_lsh.kinds.examples import words
 from stream_lsh.ledger.changes import Settled
 from stream_lsh.model import Document
-from stream_lsh.pipeline.agents.effects import Append, Effect, Frame, Publish
-from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame, EdgesFrame, VerificationsFrame
+from stream_lsh.pipeline.agents.effects import Append, Effect, Publish
+from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame, EdgesFrame, Frame, VerificationsFrame
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.local import LocalPipeline
 from stream_lsh.wire.frames import decode_bands, decode_candidates, decode_edges, decode_verifications, encode
