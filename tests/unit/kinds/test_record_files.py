@@ -194,6 +194,13 @@ def test_missing_files_and_folders_are_reported_at_once(tmp_path: Path) -> None:
 # -- Parquet
 
 
+class _Schema(tuple[str, ...]):
+    """The part of `pyarrow.parquet.ParquetSchema` that the reader uses."""
+
+    def column(self, at: int) -> Namespace:
+        return Namespace(path=self[at], max_repetition_level=0, physical_type="BYTE_ARRAY", length=0)
+
+
 class _File:
     """The part of `pyarrow.parquet.ParquetFile` that the reader uses, with three rows in two row groups."""
 
@@ -208,13 +215,12 @@ class _File:
             raise _Error("Parquet magic bytes not found in footer.\nMore")
         self.metadata = Namespace(num_rows=3, num_row_groups=2, row_group=self._row_group)
         self.schema_arrow = Namespace(names=["id", "born", "paid", "raw", "more"])
-        self.schema = Namespace(column=lambda at: Namespace(max_repetition_level=0))
+        self.schema = _Schema(("born", "id"))
 
     def _row_group(self, number: int) -> Namespace:
         text = {"physical_type": "BYTE_ARRAY", "encodings": ["DELTA_BYTE_ARRAY"], "has_dictionary_page": False}
         columns = [
-            Namespace(path_in_schema=name, total_uncompressed_size=self.sizes[number], **text)
-            for name in ("born", "id")
+            Namespace(path_in_schema=name, total_uncompressed_size=self.sizes[number], **text) for name in self.schema
         ]
         return Namespace(
             num_columns=2, column=columns.__getitem__, total_byte_size=2 * self.sizes[number], num_rows=2 - number
