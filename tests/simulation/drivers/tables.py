@@ -46,11 +46,13 @@ def rows_of(table: DocumentTable, without: Set[int] = frozenset()) -> list[tuple
     ]
 
 
-def acknowledged_to(setup: Setup, table: DocumentTable, offset: int) -> DocumentTable:
-    """A copy of a table of documents that knows that the source is acknowledged up to an offset.
+def acknowledged_to(setup: Setup, table: DocumentTable, offset: int, *, is_forgotten: bool) -> DocumentTable:
+    """A table of documents that knows that the source is acknowledged up to an offset: itself, or else a copy.
 
     After Kafka has forgotten a group, a table also holds markers of messages below the offset, until it advances.
     """
+    if table.acknowledged == offset and not is_forgotten:
+        return table
     copy = setup.new_documents()
     copy.apply(replace(table.snapshot(setup.scheme.width), acknowledged=offset))
     copy.expire(table.horizon)
