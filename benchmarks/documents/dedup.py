@@ -231,20 +231,22 @@ def _memory(folder: Path, documents: int) -> list[Memory]:
     return rows
 
 
-def _parquet(folder: Path, documents: int, rounds: int) -> list[tuple[float, float, float]]:
-    """Seconds with JSON lines, seconds and most megabytes with Parquet in and out, for each round."""
+def _parquet(folder: Path, documents: int, rounds: int) -> dict[str, object]:
+    """Seconds with JSON lines and with Parquet in and out, for each round; the most megabytes with Parquet."""
     source, table, clean = (folder / name for name in ("synthetic.jsonl", "synthetic.parquet", "clean.parquet"))
     _write_synthetic(source, documents)
     parquet, reader = import_module("pyarrow.parquet"), import_module("pyarrow.json")
     parquet.write_table(reader.read_json(source), table)
-    print("JSON lines, s  Parquet to a clean file, s  ratio  most memory, MB")
-    rows = []
+    cleaning = _command(table, Path(os.devnull), 0.8, "--keep", "first", "--output", str(clean))
+    print("JSON lines, s  Parquet to a clean file, s  ratio")
+    seconds = []
     for _ in range(rounds):
-        without, _ = _watched(_command(source, Path(os.devnull), 0.8))
-        seconds, peak = _watched(_command(table, Path(os.devnull), 0.8, "--keep", "first", "--output", str(clean)))
-        rows.append((without, seconds, peak / 1e6))
-        print(f"{without:>13.1f}{seconds:>28.1f}{seconds / without:>7.3f}{peak / 1e6:>17.0f}", flush=True)
-    return rows
+        without, to_clean = _run(_command(source, Path(os.devnull), 0.8)), _run(cleaning)
+        seconds.append((without, to_clean))
+        print(f"{without:>13.1f}{to_clean:>28.1f}{to_clean / without:>7.3f}", flush=True)
+    _, peak = _watched(cleaning)
+    print(f"most memory: {peak / 1e6:.0f} MB\n")
+    return {"seconds": seconds, "peak_mb": peak / 1e6}
 
 
 def _write_synthetic(path: Path, count: int) -> None:
