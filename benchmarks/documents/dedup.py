@@ -1,11 +1,11 @@
-"""The command `dedup` as a whole: `python -m benchmarks.documents.dedup --data DIR [--PART]`.
+"""The command `dedup` as a whole: `python -m benchmarks.documents.dedup --data DIR`, or one part with its option.
 
 speed       newsgroups20 (19,997 documents, .jsonl.gz), T = .5: the whole process, start to end, against a script that
             does the same with datasketch; runs alternate
 quality     pairs found of those that an exact comparison of every two documents found, on corpora of several kinds
-templates   texts that are made from templates, or short, in many scripts: pairs found of those of `--method exact`
-memory      a million synthetic documents of 1 KB: most memory of all processes together, time a document
-parquet     the same documents in Parquet with a clean file as the output, against JSON lines without one
+--templates texts that are made from templates, or short, in many scripts: pairs found of those of `--method exact`
+--memory    a million synthetic documents of 1 KB: most memory of all processes together, time a document
+--parquet   the same documents in Parquet with a clean file as the output, against JSON lines without one
 """
 
 import argparse

@@ -176,7 +176,7 @@ def _parquet_batches(
         read, total = 0, max(1, opened.metadata.num_rows)
         for number in range(opened.metadata.num_row_groups):
             _check_group(file.path, opened, number)
-            rows = min(most_rows, max(_LEAST_ROWS, _rows_that_fit(file.path, opened, number, columns)))
+            rows = min(most_rows, max(_LEAST_ROWS, _rows_that_fit(file.path, opened, number, columns, most_rows)))
             for batch in opened.iter_batches(batch_size=rows, row_groups=[number], columns=columns):
                 read += batch.num_rows
                 yield batch, file.size * read // total
@@ -195,7 +195,7 @@ def _check_group(path: str, file: Any, number: int) -> None:
         )
 
 
-def _rows_that_fit(path: str, file: Any, number: int, columns: Sequence[str] | None) -> int:
+def _rows_that_fit(path: str, file: Any, number: int, columns: Sequence[str] | None, most_rows: int) -> int:
     """The rows of a row group that fit the memory, whatever their values are.
 
     With a buffer, pages are read one by one; without it, each column of a row group is read whole.
@@ -205,12 +205,16 @@ def _rows_that_fit(path: str, file: Any, number: int, columns: Sequence[str] | N
         file: the file.
         number: of the row group.
         columns: those that are read; None: all.
+        most_rows: of a batch.
     """
-    largest = 1
+    group, largest = file.metadata.row_group(number), 1
     for at in range(len(file.schema)):
         name = file.schema.column(at).path
         if columns is None or any(name == one or name.startswith(f"{one}.") for one in columns):
-            largest = max(largest, _largest_cell(path, file, number, at))
+            # A value is at most its column, so a small column needs no look at its values.
+            size: int = group.column(at).total_uncompressed_size
+            is_small = size * min(most_rows, group.num_rows) <= _BATCH_BYTES
+            largest = max(largest, size if is_small else _largest_cell(path, file, number, at))
     return _BATCH_BYTES // largest
 
 

@@ -47,8 +47,8 @@ class Received(NamedTuple):
     origin: Origin | None = None
 
 
-class _Setting(NamedTuple):
-    """All that the runs of one pipeline share."""
+class _Outputs(NamedTuple):
+    """The targets of the effects of one pipeline."""
 
     app: EngineApp
     state: PipelineState
@@ -66,7 +66,7 @@ class Driver:
     """
 
     def __init__(self, app: EngineApp, state: PipelineState, tables: dict[str, StateTable]) -> None:
-        self._setting = _Setting(app, state, tables, Outbox(app, state))
+        self._outputs = _Outputs(app, state, tables, Outbox(app, state))
 
     async def run(
         self,
@@ -87,7 +87,7 @@ class Driver:
             False where it does not: then no further effect is carried out, and the batch is passed over unless it was
             acknowledged before.
         """
-        run = _Run(self._setting, batch, acker)
+        run = _Run(self._outputs, batch, acker)
         for effect in agent:
             await run.carry_out(effect)
             if not is_held():
@@ -105,15 +105,15 @@ class Driver:
         for effect in [*effects]:
             if not isinstance(effect, Send):
                 raise InvariantError(f"a report yields {effect}, expected a Send")
-            deliveries.append(await self._setting.outbox.send(effect))
+            deliveries.append(await self._outputs.outbox.send(effect))
         await asyncio.gather(*deliveries)
 
 
 class _Run:
     """One agent over one batch; holds the deliveries that no barrier has waited for."""
 
-    def __init__(self, setting: _Setting, batch: Batch, acker: OrderedAcker) -> None:
-        self._app, self._state, self._tables, self._outbox = setting
+    def __init__(self, outputs: _Outputs, batch: Batch, acker: OrderedAcker) -> None:
+        self._app, self._state, self._tables, self._outbox = outputs
         self._batch = batch
         self._acker = acker
         self._deliveries = Deliveries()
