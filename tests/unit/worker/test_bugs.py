@@ -28,7 +28,7 @@ from stream_lsh.worker.state import PipelineState
 from tests.unit.pipeline.makers import plain
 
 NOW_MS = 1_714_564_800_000
-BAD = "bad"
+BAD = "wrong"  # letters that no address in a "<... at 0x7f1baded1150>" has
 """In the text, or the key, of a message that meets a bug."""
 
 
@@ -99,7 +99,7 @@ def batch_of(topic: str, records: Sequence[Any]) -> Batch:
 
 
 def failing(function: Callable[..., Any], error: Exception) -> Callable[..., Any]:
-    """The function, which raises where "bad" is in its arguments."""
+    """The function, which raises where the bad document is in its arguments."""
 
     def fails(*args: Any, **options: Any) -> Any:
         if BAD in repr(args):
