@@ -74,7 +74,7 @@ bench: $(VENV)/.bench  ## measure against the peers; prints tables, see benchmar
 bench-check: $(VENV)/.bench  ## measure a few ratios and compare them with the committed ones; a loss of 15 % fails
 	$(BIN)/python -m benchmarks.check
 
-soak: $(VENV)/.ready  ## some 20,000 schedules of the simulated log; two long runs of each fault profile on three brokers; a million malformed messages, three ways; 100,000 hostile requests
+soak: $(VENV)/.ready  ## some 20,000 schedules of the simulated log; two long runs of each fault profile on three brokers; a million malformed messages, three ways; 100,000 hostile requests; queries of all kinds in all layouts
 	$(BIN)/python -m tests.simulation --seeds 12000 --jobs $(JOBS)
 	$(BIN)/python -m tests.simulation --seeds 6000 --jobs $(JOBS) --records
 	$(BIN)/python -m tests.simulation --seeds 3000 --jobs $(JOBS) --rekey
@@ -86,6 +86,7 @@ soak: $(VENV)/.ready  ## some 20,000 schedules of the simulated log; two long ru
 	$(BIN)/python -m tests.fuzz --messages 1000000 --broker embedded --jobs $(JOBS)
 	$(BIN)/python -m tests.fuzz --messages 1000000 --broker real --jobs $(JOBS)
 	$(BIN)/python -m tests.fuzz --requests 100000
+	$(BIN)/python -m tests.kafka.equality
 
 clean:  ## remove the files that the targets created
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site

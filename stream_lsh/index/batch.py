@@ -7,7 +7,7 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U64, Bools
 from stream_lsh.errors import InvariantError
-from stream_lsh.index.segment import PARTITION_SHIFT, reach
+from stream_lsh.index.documents import PARTITION_SHIFT, reach
 
 _POSITION_BITS = 20
 PIECE = 1 << _POSITION_BITS

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from stream_lsh.index.segment import Documents
+from stream_lsh.index.documents import Documents
 
 MAX_CAPACITY = 1 << 24
 """Postings of the largest segment; at this size a chained table of 16-byte rows still costs some 2 us a document."""

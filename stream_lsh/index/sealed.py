@@ -23,7 +23,8 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U32, U64
 from stream_lsh.errors import DamagedBytes
-from stream_lsh.index.segment import FEW, ROUNDS, Documents, Places
+from stream_lsh.index.documents import Documents
+from stream_lsh.index.segment import FEW, ROUNDS, Places
 
 SLICE = 1 << 16
 """Postings that one step of sealing reads or writes: some 3 to 6 ms."""

@@ -11,9 +11,10 @@ from itertools import pairwise
 import numpy as np
 
 from stream_lsh.arrays import I64, U32, U64
+from stream_lsh.index.documents import Documents, reach
 from stream_lsh.index.links import ORDINAL, RETIRED
 from stream_lsh.index.sealed import DEAD, LAST, SLICE, Sealed, range_bits
-from stream_lsh.index.segment import Documents, Segment, reach
+from stream_lsh.index.segment import Segment
 
 MOST_SEALED = 4
 """The most sealed segments of a stretch; beyond, the smallest neighbours are merged."""

@@ -19,14 +19,12 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from stream_lsh.arrays import I64, U32, U64, Bools
+from stream_lsh.arrays import I64, U32, U64
 from stream_lsh.errors import DamagedBytes
+from stream_lsh.index.documents import Documents
 from stream_lsh.index.links import LOW32, ORDINAL, RETIRED, S32, copy_log
 
-PARTITION_SHIFT = np.uint64(48)
-_NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 FOREVER_MS = (1 << 63) - 1
-_FIELDS = 7
 _HUGE_FROM = 1 << 22
 BORDER = 1 << 12
 """The least number of rows between two borders."""
@@ -54,108 +52,6 @@ class Places:
     asked: I64
     rows: I64
     newer: I64
-
-
-class Documents:
-    """The documents of a segment, independent of the form of its postings.
-
-    Args:
-        capacity: the most postings it can hold; at most 2^31.
-        until_ms: the end of its stretch of event time, exclusive; FOREVER_MS for none.
-        base: number of documents that arrived before its first.
-
-    Attributes:
-        count: all postings that arrived.
-        live, live_documents: without retired ones.
-        stored: the name under which the current state is stored; empty after any change.
-    """
-
-    __slots__ = (
-        "alive", "base", "capacity", "count", "documents", "highest", "live", "live_documents", "lowest", "refs",
-        "stored", "until_ms",
-    )  # fmt: skip
-
-    def __init__(self, capacity: int, until_ms: int, base: int) -> None:
-        self.capacity, self.until_ms, self.base = capacity, until_ms, base
-        self.stored = ""
-        self.count = self.documents = self.live = self.live_documents = 0
-        self.refs: U64 = np.empty(0, dtype=np.uint64)
-        self.alive: U32 = np.empty(0, dtype=np.uint32)
-        self.lowest: U64 = np.empty(0, dtype=np.uint64)
-        self.highest: U64 = np.empty(0, dtype=np.uint64)
-
-    def _widen(self, refs: U64) -> None:
-        """Extend the range of refs per source partition, which excludes segments from the search for a ref."""
-        partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
-        self.lowest = reach(self.lowest, int(partitions.max()) + 1, _NONE)
-        self.highest = reach(self.highest, len(self.lowest), np.uint64(0))
-        np.minimum.at(self.lowest, partitions, refs)
-        np.maximum.at(self.highest, partitions, refs)
-
-    def may_hold(self, refs: U64) -> Bools:
-        """False if a ref is certainly not in this segment."""
-        if self.documents == 0:
-            return np.zeros(len(refs), dtype=np.bool_)
-        partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
-        known = partitions < len(self.lowest)
-        partitions[~known] = 0
-        return known & (refs >= self.lowest[partitions]) & (refs <= self.highest[partitions])
-
-    def below(self, min_offsets: U64) -> bool:
-        """Whether every ref lies below the lowest live offset of its source partition."""
-        used = (self.lowest != _NONE).nonzero()[0]
-        if len(used) and used[-1] >= len(min_offsets):
-            return False
-        return bool((self.highest[used] < (used.astype(np.uint64) << PARTITION_SHIFT) + min_offsets[used]).all())
-
-    def leave(self, ordinals: I64) -> None:
-        """Subtract retired postings from the counts, given the document of each."""
-        self.stored = ""
-        self.live -= len(ordinals)
-        np.subtract.at(self.alive, ordinals, np.uint32(1))
-        emptied = np.unique(ordinals)
-        self.live_documents -= int(np.count_nonzero(self.alive[emptied] == 0))
-
-    def take_documents(self, other: "Documents") -> None:
-        """Take over the documents of another segment, which this one replaces."""
-        self.count, self.documents = other.count, other.documents
-        self.live, self.live_documents = other.live, other.live_documents
-        self.refs, self.alive = other.refs, other.alive
-        self.lowest, self.highest = other.lowest, other.highest
-
-    def snapshot_documents(self) -> dict[str, np.ndarray]:
-        """Copies, by name."""
-        counts = (self.count, self.documents, self.live, self.live_documents)
-        return {
-            "fields": np.array((self.capacity, self.until_ms, self.base, *counts), dtype=np.int64),
-            "refs": self.refs[: self.documents].copy(),
-            "alive": self.alive[: self.documents].copy(),
-            "lowest": self.lowest.copy(),
-            "highest": self.highest.copy(),
-        }
-
-    @classmethod
-    def restore_documents(cls, arrays: dict[str, np.ndarray]) -> "Documents":
-        """The documents of a snapshot.
-
-        Raises:
-            DamagedBytes: an array is missing or does not fit the others.
-        """
-        try:
-            fields, refs, alive = arrays["fields"], arrays["refs"], arrays["alive"]
-            lowest, highest = arrays["lowest"], arrays["highest"]
-        except KeyError as missing:
-            raise DamagedBytes(f"the snapshot of a segment has no array {missing}: rebuild the table") from missing
-        if fields.shape != (_FIELDS,):
-            raise DamagedBytes(f"the snapshot of a segment has fields {fields.shape}: rebuild the table")
-        capacity, until_ms, base, count, documents, live, live_documents = fields.tolist()
-        if not len(refs) == len(alive) == documents <= capacity or len(lowest) != len(highest) or count > capacity:
-            raise DamagedBytes("the arrays of a segment's snapshot do not fit each other: rebuild the table")
-        docs = Documents(capacity, until_ms, base)
-        docs.count, docs.documents, docs.live, docs.live_documents = count, documents, live, live_documents
-        docs.refs, docs.alive = refs.astype(np.uint64, copy=False), alive.astype(np.uint32, copy=False)
-        docs.lowest, docs.highest = lowest.astype(np.uint64), highest.astype(np.uint64)
-        return docs
 
 
 class Segment(Documents):
@@ -351,6 +247,28 @@ class Segment(Documents):
         }
 
     @classmethod
+    def adopt(cls, arrays: dict[str, np.ndarray]) -> "Segment":
+        """A segment that owns the heads, and the log with room for its full capacity; they are not copied or checked.
+
+        Raises:
+            DamagedBytes: an array is missing, or the log has no room.
+        """
+        documents = cls.restore_documents(arrays)
+        segment = cls(documents.capacity, documents.until_ms, documents.base)
+        if not {"log", "head", "borders"} <= arrays.keys() or arrays["log"].shape != segment.log.shape:
+            raise DamagedBytes("a stored segment lacks arrays, or room in its log: rebuild the table")
+        segment._take(documents, arrays["log"], arrays["head"], arrays["borders"].tolist())
+        return segment
+
+    def _take(self, documents: Documents, log: U64, head: U32, borders: list[int]) -> None:
+        """Use these arrays; the columns of the documents are copied, to have room for others."""
+        refs, alive = self.refs, self.alive
+        self.take_documents(documents)
+        refs[: documents.documents], alive[: documents.documents] = documents.refs, documents.alive
+        self.refs, self.alive = refs, alive
+        self.log, self.head, self.borders = log, head, borders
+
+    @classmethod
     def restore(cls, arrays: dict[str, np.ndarray]) -> "Segment":
         """The segment of a snapshot, with its full capacity.
 
@@ -370,12 +288,8 @@ class Segment(Documents):
             raise DamagedBytes("the arrays of a segment's snapshot do not fit each other: rebuild the table")
         if not copy_log(segment.log, log, max(documents.documents, 1), documents.live):
             raise DamagedBytes("a segment's snapshot has postings that lead nowhere: rebuild the table")
-        refs, alive = segment.refs, segment.alive
-        segment.take_documents(documents)
-        refs[: documents.documents], alive[: documents.documents] = documents.refs, documents.alive
-        segment.refs, segment.alive = refs, alive
         segment.head[:] = head
-        segment.borders = borders
+        segment._take(documents, segment.log, segment.head, borders)
         return segment
 
 
@@ -389,12 +303,3 @@ def _reserved(kind: type[Unsigned], size: int) -> np.ndarray[tuple[int], np.dtyp
     if nbytes < _HUGE_FROM:
         return np.zeros(size, dtype=kind)
     return np.frombuffer(mmap(-1, nbytes), dtype=kind)
-
-
-def reach(values: U64, size: int, fill: np.uint64) -> U64:
-    """`values` if it has `size` entries, else a copy padded with `fill`."""
-    if len(values) >= size:
-        return values
-    longer = np.full(size, fill, dtype=np.uint64)
-    longer[: len(values)] = values
-    return longer

@@ -9,7 +9,8 @@ the state until its partition is assigned here (docs/internals/adr/0017).
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from stream_lsh.errors import DoubtError, InvariantError, StateError
@@ -64,6 +65,7 @@ class Changelogged(Generic[_State]):
         make: a state for a partition: the copy on disk, or an empty state.
         apply: applies the record of the changelog at an offset to a state.
         copy: the copy of a state on disk; None for none.
+        in_thread: make expected states in a thread: their copies are read without the interpreter's lock.
     """
 
     def __init__(
@@ -71,11 +73,15 @@ class Changelogged(Generic[_State]):
         make: Callable[[int], _State],
         apply: Callable[[_State, bytes, int], Applied],
         copy: Callable[[_State], Copy | None] = lambda state: None,
+        *,
+        in_thread: bool = False,
     ) -> None:
         self._make = make
+        self._in_thread = in_thread
         self._apply = apply
         self._copy = copy
         self._states: dict[int, _State] = {}
+        self._expected: dict[int, Future[_State]] = {}
         self._followed: set[int] = set()  # the partitions of followed states
         self._begun: dict[int, int] = {}
         self._offsets: dict[int, int] = {}
@@ -93,6 +99,16 @@ class Changelogged(Generic[_State]):
         if state is None:
             raise InvariantError(f"got partition {partition}, expected one that is assigned here: {self.partitions()}")
         return state
+
+    def expect(self, partitions: Iterable[int]) -> None:
+        """Begin to make the states of new partitions, if `in_thread`; `own` and `follow` wait for them."""
+        if not self._in_thread:
+            return
+        thread = ThreadPoolExecutor(1)
+        for partition in partitions:
+            if partition not in self._states:
+                self._expected[partition] = thread.submit(self._make, partition)
+        thread.shutdown(wait=False)
 
     def own(self, partition: int) -> None:
         """Own a partition from now on; a new state starts with the copy on disk, or empty.
@@ -116,7 +132,8 @@ class Changelogged(Generic[_State]):
     def _begin(self, partition: int) -> None:
         if partition in self._states:
             return
-        state = self._states[partition] = self._make(partition)
+        expected = self._expected.pop(partition, None)
+        state = self._states[partition] = self._make(partition) if expected is None else expected.result()
         copy = self._copy(state)
         self._heads[partition] = LogHead() if copy is None else copy.head
         if copy is not None and copy.offset is not None:

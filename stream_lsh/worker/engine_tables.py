@@ -103,6 +103,10 @@ class StateTable(Table[bytes, bytes]):
 
     states: Changelogged[Any]
 
+    def expect(self, assigned: Iterable[TP]) -> None:
+        """Begin to make the states of newly assigned partitions, where threads make them."""
+        self.states.expect(tp.partition for tp in assigned if tp.topic in self.changelog_topic.topics)
+
     def _new_store(self) -> Any:
         return _ChangelogStore("memory://", self.app, self, table_name=self.name, loop=self.loop)
 

@@ -167,7 +167,7 @@ class PipelineState:
         self.traffic = Traffic()
         self.settle_lag = SettleLag()
         self.documents = Changelogged(self._new_documents, self._apply_documents, lambda state: state.store)
-        self.buckets = Changelogged(self._new_buckets, self._apply_buckets, lambda state: state.store)
+        self.buckets = Changelogged(self._new_buckets, self._apply_buckets, lambda state: state.store, in_thread=True)
         self.ledger = Changelogged(self._new_ledger, self._apply_ledger, lambda state: state.store)
 
     def line(self) -> str:

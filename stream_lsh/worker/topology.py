@@ -13,7 +13,7 @@ from stream_lsh.worker.agents import PipelineAgents
 from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
 from stream_lsh.worker.clients.topic_reader import admin_of
 from stream_lsh.worker.copy_generations import learn_generations
-from stream_lsh.worker.engine import DEFAULTS, EngineApp, RecordList, TopicSpec, own_topic, public_topic
+from stream_lsh.worker.engine import DEFAULTS, EngineApp, TopicSpec, own_topic, public_topic
 from stream_lsh.worker.engine.membership.predecessor import MemberFile
 from stream_lsh.worker.engine.reading.read_committed import WorkerTransport
 from stream_lsh.worker.engine_tables import StateTable, state_table
@@ -142,8 +142,14 @@ class WorkerApp(EngineApp):
             self.add_future(self.maintenance.trim())
         self.add_future(self.maintenance.check_topics())
         self.add_future(self.query_api.check_address())
+        self.add_future(self._report_event_time())
         if self.in_worker and (address := self.config.worker.web_address) is not None:
             self.add_future(WorkerWeb(self, self.pipelines, self.maintenance).serve(*address))
+
+    async def _report_event_time(self) -> None:
+        async for _ in self.itertimer(TICK_SECONDS, name="event time"):
+            for tick in self.ticks:
+                await tick()
 
     async def before_topics(self, admin: Any) -> Sequence[StreamLSHError]:
         """Check for incompatible state and for results of other applications."""
@@ -225,8 +231,8 @@ def _add_pipeline(app: WorkerApp, state: PipelineState) -> None:
     config, count = state.config, state.partitions
     tables: dict[str, StateTable] = {
         "documents": state_table(app, f"{config.name}-documents", count, state.documents),
-        "buckets": state_table(app, f"{config.name}-buckets", count, state.buckets),
         "ledger": state_table(app, f"{config.name}-ledger", 1, state.ledger),
+        "buckets": state_table(app, f"{config.name}-buckets", count, state.buckets),
     }
     agents = PipelineAgents(app, state, tables)
     steps: dict[str, tuple[str, Callable[[Any], Awaitable[None]]]] = {
@@ -242,16 +248,5 @@ def _add_pipeline(app: WorkerApp, state: PipelineState) -> None:
         steps[f"intake-{number}"] = (source, agents.copy)
     for step, (topic, run) in steps.items():
         app.chunks[topic] = _CHUNKS.get(step, _SOURCE_CHUNK)
-        app.agent(app.topic(topic, schema=RecordList()), name=f"{config.name}-{step}")(_as_function(run))
-    tick = ticking(app, state)
-    app.ticks.append(tick)
-    app.timer(TICK_SECONDS)(tick)
-
-
-def _as_function(run: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
-    """Wrap a bound method: the engine accepts only functions."""
-
-    async def agent(stream: Any) -> None:
-        await run(stream)
-
-    return agent
+        app.add_agent(f"{config.name}-{step}", topic, run)
+    app.ticks.append(ticking(app, state))

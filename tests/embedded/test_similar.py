@@ -41,7 +41,9 @@ def baskets(seed: int, count: int) -> list[list[int]]:
 
 
 def points(seed: int, count: int) -> list[list[float]]:
-    return [[float(number) for number in numbers] for numbers in families(seed, count, 16, 3)]
+    """Vectors in all directions."""
+    middle = len(WORDS) / 2
+    return [[number - middle for number in numbers] for numbers in families(seed, count, 16, 3)]
 
 
 def people(count: int) -> list[dict[str, Any]]:
@@ -63,9 +65,31 @@ def people(count: int) -> list[dict[str, Any]]:
     return [{"fields": fields} for fields in known]
 
 
-def queries_of(values: Sequence[Any]) -> list[Any]:
+def strangers(count: int) -> list[dict[str, Any]]:
+    """The same with random names: only records of one person resemble each other, however many records there are."""
+    rng, known = random.Random(6), list[dict[str, str]]()
+
+    def name(syllables: int) -> str:
+        return "".join(rng.choice("bdfgklmnprstvw") + rng.choice("aeiou") for _ in range(syllables))
+
+    for number in range(count):
+        if known and rng.random() < 0.5:
+            fields = {**rng.choice(known), "city": name(3)}
+        else:
+            fields = {
+                "given_name": name(2),
+                "surname": name(3),
+                "date_of_birth": f"{rng.randint(1930, 2005)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}",
+                "email": f"{name(4)}{number}@example.org",
+                "city": name(3),
+            }
+        known.append(fields)
+    return [{"fields": fields} for fields in known]
+
+
+def queries_of(values: Sequence[Any], count: int) -> list[Any]:
     """Some stored values and others that resemble them: every second value is not stored."""
-    return [*values[: QUERIES // 2], *values[-QUERIES // 2 :]]
+    return [*values[: count // 2], *values[-count // 2 :]]
 
 
 class Case(NamedTuple):
@@ -91,9 +115,9 @@ def dicts(rows: Iterable[Any]) -> list[dict[str, Any]]:
     return [row._asdict() for row in rows]
 
 
-def _texts(keys: str, **settings: Any) -> Case:
-    memory, values = NearDuplicates(**settings), texts(1, DOCUMENTS + QUERIES)
-    return Case(keys, memory, "text", values, lambda text: dicts(memory.query(text)))
+def _texts(count: int, keys: str, **settings: Any) -> Case:
+    memory = NearDuplicates(**settings)
+    return Case(keys, memory, "text", texts(1, count), lambda text: dicts(memory.query(text)))
 
 
 def _sets(keys: str, values: Sequence[Any], **settings: Any) -> Case:
@@ -101,17 +125,17 @@ def _sets(keys: str, values: Sequence[Any], **settings: Any) -> Case:
     return Case(keys, memory, "items", values, lambda items: dicts(memory.query(items)))
 
 
-def _vectors(keys: str, similarity: Callable[[float], float], **settings: Any) -> Case:
-    memory, values = NearestNeighbours(16, **settings), points(3, DOCUMENTS + QUERIES)
+def _vectors(count: int, keys: str, similarity: Callable[[float], float], **settings: Any) -> Case:
+    memory = NearestNeighbours(16, **settings)
 
     def within(vector: list[float]) -> list[dict[str, Any]]:
         return [{**one, "similarity": similarity(one["distance"])} for one in dicts(memory.within(vector))]
 
-    return Case(keys, memory, "vector", values, within)
+    return Case(keys, memory, "vector", points(3, count), within)
 
 
-def _records() -> Case:
-    memory, values = RecordLinker("people"), people(DOCUMENTS + QUERIES)
+def _records(count: int) -> Case:
+    memory = RecordLinker("people")
 
     def search(record: dict[str, Any]) -> list[dict[str, Any]]:
         return [
@@ -124,27 +148,30 @@ def _records() -> Case:
             for one in memory.search(record["fields"])
         ]
 
-    return Case("kind = 'record'\nprofile = 'people'", memory, "record", values, search)
+    return Case("kind = 'record'\nprofile = 'people'", memory, "record", strangers(count), search)
 
 
-CASES: dict[str, Callable[[], Case]] = {
-    "text": lambda: _texts("threshold = 0.5", threshold=0.5),
-    "containment": lambda: _texts("threshold = 0.6\nmeasure = 'containment'", threshold=0.6, measure="containment"),
-    "exact": lambda: _texts("threshold = 0.6\nmethod = 'exact'", threshold=0.6, method="exact"),
-    "set": lambda: _sets("kind = 'set'\nthreshold = 0.5", baskets(2, DOCUMENTS + QUERIES), threshold=0.5),
-    "bag": lambda: _sets(
-        "kind = 'set'\nbag = true\nthreshold = 0.5", [*families(2, DOCUMENTS + QUERIES, 30, 8)], threshold=0.5, bag=True
+CASES: dict[str, Callable[[int], Case]] = {
+    "text": lambda count: _texts(count, "threshold = 0.5", threshold=0.5),
+    "containment": lambda count: _texts(
+        count, "threshold = 0.6\nmeasure = 'containment'", threshold=0.6, measure="containment"
     ),
-    "grid": lambda: _sets(
+    "exact": lambda count: _texts(count, "threshold = 0.6\nmethod = 'exact'", threshold=0.6, method="exact"),
+    "set": lambda count: _sets("kind = 'set'\nthreshold = 0.5", baskets(2, count), threshold=0.5),
+    "bag": lambda count: _sets(
+        "kind = 'set'\nbag = true\nthreshold = 0.5", [*families(2, count, 30, 8)], threshold=0.5, bag=True
+    ),
+    "grid": lambda count: _sets(
         "kind = 'set'\nfamily = 'grid'\nthreshold = 0.5\ngrid.squares = 2000",
-        baskets(2, DOCUMENTS + QUERIES),
+        baskets(2, count),
         threshold=0.5,
         squares=2_000,
     ),
-    "cosine": lambda: _vectors(
-        "kind = 'vector'\ndimension = 16\ndistance = 20.0", lambda d: 1 - d / 180, distance=20.0
+    "cosine": lambda count: _vectors(
+        count, "kind = 'vector'\ndimension = 16\ndistance = 20.0", lambda d: 1 - d / 180, distance=20.0
     ),
-    "euclidean": lambda: _vectors(
+    "euclidean": lambda count: _vectors(
+        count,
         "kind = 'vector'\nmeasure = 'euclidean'\ndimension = 16\ndistance = 900.0",
         lambda d: 1 / (1 + d),
         distance=900.0,
@@ -152,6 +179,7 @@ CASES: dict[str, Callable[[], Case]] = {
     ),
     "record": _records,
 }
+"""By name, with a number of values."""
 
 
 @pytest.mark.parametrize(
@@ -159,14 +187,14 @@ CASES: dict[str, Callable[[], Case]] = {
 )
 @in_loop
 async def test_the_matches_are_those_of_the_class_in_memory(name: str, partitions: int, processes: int) -> None:
-    case = CASES[name]()
+    case = CASES[name](DOCUMENTS + QUERIES)
     stored = [*enumerate(case.values[:DOCUMENTS])]
     for at, value in stored:
         case.add(f"d{at}", value)
     async with application(configured(partitions, case.keys), processes) as running:
         await running.send((f"d{at}", case.message(value)) for at, value in stored)
         found = 0
-        for at, value in enumerate(queries_of(case.values)):
+        for at, value in enumerate(queries_of(case.values, QUERIES)):
             query = {case.member: value, "limit": 1_000}
             answer = await running.clients[at % processes].post(PATH, query)
             assert answer.status == 200, answer.value

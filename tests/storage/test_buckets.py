@@ -11,6 +11,7 @@ import pytest
 
 from stream_lsh.errors import DoubtError
 from stream_lsh.index.sealed import Sealed
+from stream_lsh.index.segment import Segment
 from stream_lsh.index.table import BandTable
 from stream_lsh.model import make_ref
 from stream_lsh.pipeline.changelog.head import Extent, LogHead
@@ -159,10 +160,17 @@ def test_only_segments_that_changed_are_written_again_and_others_are_mapped(tmp_
     assert len(kept) >= len(sealed)
 
 
-def test_retirements_in_a_mapped_segment_are_not_written_to_its_file(tmp_path: Path) -> None:
+def test_changes_of_mapped_segments_are_not_written_to_their_files(tmp_path: Path) -> None:
     place, log = tmp_path / "b", records(random.Random(1), 200)
     saved(place)
     before, store = files(place), store_of(place)
+    open_one = store.table.state[2][-1]
+    assert isinstance(open_one, Segment)
+    assert not open_one.log.flags.owndata
+    count = open_one.count
+    apply(store.table, ("in", (make_ref(0, 1_000), open_one.until_ms - 1, [1 << 50])))
+    assert (open_one.count, store.table.state[2][-1]) == (count + 1, open_one)
+    apply(store.table, ("out", (make_ref(0, 1_000), [1 << 50])))
     for kind, value in log:
         if kind == "in":
             apply(store.table, ("out", (value[0], value[-1])))

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import asynccontextmanager
 from typing import Any
 
-from aiokafka import AIOKafkaConsumer  # type: ignore[import-untyped]
+from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
 from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
 from aiokafka.errors import (  # type: ignore[import-untyped]
     GroupAuthorizationFailedError,
@@ -76,8 +76,11 @@ async def bounds(kafka: KafkaConfig, partitions: Collection[TP]) -> tuple[dict[T
     if not partitions:
         return {}, {}
     async with _consumer(kafka) as consumer:
-        begins = await consumer.beginning_offsets(list(partitions))
-        return begins, await consumer.end_offsets(list(partitions))
+        named = [TopicPartition(*tp) for tp in partitions]
+        # Assigned topics are looked up together; each other topic takes the client .1 s.
+        consumer.assign(named)
+        consumer.pause(*named)
+        return await consumer.beginning_offsets(named), await consumer.end_offsets(named)
 
 
 async def records(kafka: KafkaConfig, begins: Offsets, ends: Offsets) -> AsyncGenerator[list[Any], None]:

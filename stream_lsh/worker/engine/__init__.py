@@ -27,12 +27,13 @@ A loss-free agent, in one piece:
 
     app = EngineApp("news", broker="kafka://localhost:9092", required_topics=[...], chunks={"documents": 500})
 
-    @app.agent(app.topic("documents", schema=RecordList()))
     async def agent(stream):                            # concurrency 1, one agent a topic
         acker, guard = OrderedAcker(app), ContiguityGuard(app.committed_offset)
         async for batch in app.current(stream, guard):
             deliveries = [await app.produce(topic, key, value, partition), ...]
             await acker.add_batch(batch, deliveries)
+
+    app.add_agent("news", "documents", agent)
 """
 
 from stream_lsh.worker.engine.acknowledging.acker import OrderedAcker

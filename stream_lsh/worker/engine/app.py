@@ -1,6 +1,6 @@
 """The stream engine as this project uses it: all workarounds in place, the dangerous settings out of reach."""
 
-from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import faust
@@ -15,6 +15,7 @@ from stream_lsh.worker.engine.membership.group import GroupWatch
 from stream_lsh.worker.engine.membership.watchdog import Watchdog
 from stream_lsh.worker.engine.producing.open_batches import OpenBatches, Record
 from stream_lsh.worker.engine.reading.batching import Batch, rounds_of
+from stream_lsh.worker.engine.reading.coalescing import RecordList
 from stream_lsh.worker.engine.reading.contiguity import ContiguityGuard
 from stream_lsh.worker.engine.reading.ordered_recovery import OrderedRecoveryTables
 from stream_lsh.worker.engine.rights import as_refusal
@@ -120,6 +121,21 @@ class EngineApp(faust.App):
 
     def _create_directories(self) -> None:
         """The engine keeps nothing on disk."""
+
+    def _init_fixups(self) -> Any:
+        """None: the search reads the metadata of all installed packages, some .1 s at each start."""
+        return []
+
+    def add_agent(self, name: str, topic: str, run: Callable[[Any], Awaitable[None]]) -> None:
+        """Run an agent over the chunks of a topic, as `agent` of the engine; that also searches all modules: .1 s."""
+
+        async def function(stream: Any) -> None:  # the engine accepts no methods
+            await run(stream)
+
+        channel, app = self.topic(topic, schema=RecordList()), cast(Any, self)
+        agent = app.conf.Agent(function, name=name, app=self, channel=channel, on_error=self._on_agent_error)
+        self.agents[name] = agent
+        app.topics.beacon.add(agent)
 
     async def on_first_start(self) -> None:
         """Before any consumer or producer exists: check and create the topics."""

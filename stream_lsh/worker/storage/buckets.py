@@ -3,12 +3,13 @@
     manifest         `archive` without records; its head holds the identity of the state, the offset of the
                      changelog's last record in it, the horizon, and the names of the other files
     <number>.seg     arrays (`wire.mapped_arrays`): of a sealed segment all arrays that a probe reads, of an open one
-                     a snapshot, and beside them the marks of the table and the head of the changelog
+                     a snapshot, with room for further postings; and beside them the marks of the table and the head of
+                     the changelog
 
 Segments that have not changed since they were written stay as they are; the others are copied at one moment, written
 by a thread, and then the manifest replaces the one before.  So the files always hold the state of one offset, and the
-changelog has the rest.  A sealed segment is mapped: the process reads the page cache, and later retirements are kept
-in memory.
+changelog has the rest.  They are mapped: the process reads the page cache, and later changes are kept in memory.  The
+file of an open segment, once replaced, takes its space on disk until the segment is dropped or sealed.
 
 The files may lack late records of an earlier owner, which an owner does not read.  It, or its successor, indexes their
 messages again, because the earlier owner has not acknowledged them.
@@ -158,7 +159,9 @@ class BucketStore(PartitionStore):
         """Write the files of a captured table, and remove all others."""
         for part in captured.parts:
             if part.arrays is not None:
-                write_arrays(self._place / part.name, part.arrays)
+                # With room for the log, a restored segment needs no copy of it.
+                room = {"log": part.segment.capacity + 1} if "log" in part.arrays else {}
+                write_arrays(self._place / part.name, part.arrays, room)
         write_arrays(self._place / captured.beside, {"marks": captured.marks, **_columns(captured.runs)})
         names, horizon = [part.name for part in captured.parts], captured.horizon
         header = {
@@ -191,7 +194,7 @@ def captured(table: BandTable, offset: int, head: LogHead, horizon: Horizon, new
 
 def stored_segment(arrays: dict[str, np.ndarray], name: str) -> Segment | Sealed:
     """The segment that is stored under a name."""
-    segment = Sealed.adopt(arrays) if "keys" in arrays else Segment.restore(arrays)
+    segment: Segment | Sealed = Sealed.adopt(arrays) if "keys" in arrays else Segment.adopt(arrays)
     segment.stored = name
     return segment
 

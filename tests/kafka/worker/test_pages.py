@@ -22,7 +22,7 @@ from tests.browser.conftest import browser  # noqa: F401 - a fixture
 from tests.browser.window import Window, window
 from tests.embedded.test_similar import texts
 from tests.kafka.worker.test_answers import configured, send
-from tests.kafka.worker.test_similar import Workers, documents_of
+from tests.kafka.worker.test_similar import Workers, documents_of, file_of
 from tests.unit.worker.query.client import free_port
 
 PATIENCE_S = 120.0
@@ -90,7 +90,7 @@ def opened(stack: ExitStack, browser: Any, address: str, path: str) -> Window:  
 @pytest.mark.timeout(400)
 def test_open_pages_survive_the_death_of_a_worker(broker: Broker, name: str, tmp_path: Path, browser: Any) -> None:  # noqa: F811
     config = configured(broker, name, 4, shingles="word:3", max_candidates=0)
-    running = Workers(config, tmp_path, 2, session_timeout=SESSION)
+    running = Workers(file_of(config, tmp_path, session_timeout=SESSION), 2)
     source, base = config.pipelines[0].source, f"/p/{quote(running.name)}"
     with ThreadPoolExecutor(1) as elsewhere, ExitStack() as stack:  # playwright has the loop of this thread
         stack.callback(killed_all, running)

@@ -6,8 +6,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import aiohttp
 import pytest
 
 from stream_lsh import NearDuplicates
-from stream_lsh.config import Config
+from stream_lsh.config import Config, load
 from stream_lsh.model import Document
 from stream_lsh.worker.brokers import Broker
 from tests.embedded.test_similar import dicts, texts
@@ -39,10 +39,10 @@ def memory_of(documents: Sequence[Document]) -> NearDuplicates:
 class Workers:
     """Worker processes of one application, each with an address for queries."""
 
-    def __init__(self, config: Config, folder: Path, count: int, **worker: Any) -> None:
-        self._file = written(config, folder, **{"data_dir": "", "session_timeout": SESSION, **worker})
-        self.name = config.pipelines[0].name
-        self.partitions = config.pipelines[0].partitions
+    def __init__(self, file: Path, count: int) -> None:
+        self._file = file
+        (pipeline,) = load(str(file), {}).pipelines
+        self.name, self.partitions = pipeline.name, pipeline.partitions
         self.addresses = [f"127.0.0.1:{free_port()}" for _ in range(count)]
         self.processes: list[subprocess.Popen[bytes] | None] = [None] * count
         self.clients: list[TestClient] = []
@@ -67,8 +67,11 @@ class Workers:
         self.processes[number] = None
 
     async def similar(self, number: int, text: str, **options: Any) -> Answered:
-        query = {"text": text, "limit": 1_000, **options}
-        return await self.clients[number].post(PATH.format(self.name), query)
+        return await self.ask(number, {"text": text, **options})
+
+    async def ask(self, number: int, query: Mapping[str, Any]) -> Answered:
+        """The matches of a document of any kind."""
+        return await self.clients[number].post(PATH.format(self.name), {"limit": 1_000, **query})
 
     async def complete(self, seconds: float = 90.0) -> None:
         """Wait until every running worker answers for the whole application."""
@@ -94,9 +97,18 @@ class Workers:
         return answer.value["complete"] and len(owned) in (self.partitions // workers, -(-self.partitions // workers))
 
 
+def file_of(config: Config, folder: Path, **worker: Any) -> Path:
+    return written(config, folder, **{"data_dir": "", "session_timeout": SESSION, **worker})
+
+
+def workers(config: Config, folder: Path, count: int, **worker: Any) -> AbstractAsyncContextManager[Workers]:
+    return running_workers(file_of(config, folder, **worker), count)
+
+
 @asynccontextmanager
-async def workers(config: Config, folder: Path, count: int, **worker: Any) -> AsyncIterator[Workers]:
-    started = Workers(config, folder, count, **worker)
+async def running_workers(file: Path, count: int) -> AsyncIterator[Workers]:
+    """Workers with complete answers; killed at the end."""
+    started = Workers(file, count)
     try:
         async with AsyncExitStack() as stack:
             for number in range(count):

@@ -53,7 +53,7 @@ class BucketCopy:
         """The table, the head of its changelog, and its horizon."""
         found = self.manifest
         assert found is not None
-        segments = [stored_segment(_copied(self._parts[part.name]), part.name) for part in found.parts]
+        segments = [stored_segment(_mapped(self._parts[part.name]), part.name) for part in found.parts]
         table = BandTable.assembled(found.marks, found.in_parts, segments, **settings)
         return table, LogHead.restored(found.runs, found.offset), found.horizon
 
@@ -90,6 +90,15 @@ class Disk:
     def buckets(self, partition: int) -> BucketCopy:
         """The copy of a partition; an empty one at first."""
         return self._copies.setdefault(partition, BucketCopy())
+
+
+def _mapped(arrays: Arrays) -> Arrays:
+    """Copies of the arrays of a segment; a log has room for its capacity, as where it is mapped."""
+    mapped = _copied(arrays)
+    if "log" in mapped:
+        mapped["log"] = np.zeros((int(arrays["fields"][0]) + 1, 2), np.uint64)
+        mapped["log"][: len(arrays["log"])] = arrays["log"]
+    return mapped
 
 
 def _copied(arrays: Arrays) -> Arrays:

@@ -1,6 +1,7 @@
 """States by partition: there where they are assigned, and nowhere else."""
 
 import asyncio
+import threading
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -102,6 +103,28 @@ def test_a_state_that_cannot_be_built_again_is_a_failure_that_is_kept() -> None:
     states.recover(0, b"9", 9)  # the engine goes on after whatever is raised here
     with pytest.raises(DoubtError, match="the disk is full"):
         states.held()
+
+
+def test_expected_states_are_made_in_a_thread_and_waited_for() -> None:
+    threads = dict[int, str]()
+
+    def make(partition: int) -> list[bytes]:
+        threads[partition] = threading.current_thread().name
+        if partition == 7:
+            raise DoubtError("the disk is full")
+        return [b"%d" % partition]
+
+    here = threading.current_thread().name
+    states = Changelogged(make, take, in_thread=True)
+    states.own(1)
+    states.expect([1, 2, 3, 7])
+    for partition in (2, 3, 4):
+        states.own(partition)
+    with pytest.raises(DoubtError, match="the disk is full"):
+        states.own(7)
+    assert states.held() == {partition: [b"%d" % partition] for partition in (1, 2, 3, 4)}
+    assert (threads[1], threads[4]) == (here, here)
+    assert here not in (threads[2], threads[3], threads[7])
 
 
 def with_buckets(folder: DataFolder) -> PipelineState:

@@ -132,6 +132,15 @@ class OrderedRecoveryTables(TableManager):
         await self._update_channels()
         await self.recovery.start()
 
+    async def on_rebalance(
+        self, assigned: set[TP], revoked: set[TP], newly_assigned: set[TP], generation_id: int = 0
+    ) -> None:
+        """As in the engine, but each table may begin before the tables ahead of it are ready."""
+        for table in self.values():
+            if (expect := getattr(table, "expect", None)) is not None:
+                expect(assigned)
+        await super().on_rebalance(assigned, revoked, newly_assigned, generation_id)
+
     @property
     def changelog_queue(self) -> ThrowableQueue[Any]:
         """The queue of the recovery service, made at the first use."""
