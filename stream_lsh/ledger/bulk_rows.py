@@ -78,7 +78,7 @@ def fill_nodes(rows: Sequence[NodeState], graph: Graph, live: dict[str, Cluster]
     for slot in sorted(graph.twins.add_all_alone(slots, digests)):
         graph.twins.add(slot)
     graph.expiry.watch(slots)
-    for slot, past in zip(slots, pasts, strict=True):
+    for slot, past in zip(slots, pasts, strict=True) if any(pasts) else ():
         if past:
             graph.past.link(slot, past)
 

@@ -216,5 +216,5 @@ def _get_nodes(reader: Reader) -> tuple[Any, ...]:
     if bounds[-1] != m:
         reader.fail(f"got {m} past nodes where {bounds[-1]} are announced")
     flat = reader.numbers(I64, m).tolist()
-    pasts = [tuple(flat[start:stop]) for start, stop in pairwise(bounds)]
+    pasts: list[tuple[int, ...]] = [tuple(flat[start:stop]) for start, stop in pairwise(bounds)] if m else [()] * n
     return ids, refs, times, digests, clusters, pasts

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stream_lsh.errors import DoubtError
+from stream_lsh.errors import DamagedBytes, DoubtError
 from stream_lsh.index.sealed import Sealed
 from stream_lsh.index.segment import Segment
 from stream_lsh.index.table import BandTable
 from stream_lsh.model import make_ref
 from stream_lsh.pipeline.changelog.head import Extent, LogHead
 from stream_lsh.retention import Horizon
-from stream_lsh.worker.storage.buckets import BucketStore, use
+from stream_lsh.worker.storage.buckets import BucketStore, stored_segment, use
 from stream_lsh.worker.storage.folder import Identity
 
 IDENTITY = Identity("app", "news", "buckets", 0, 4, f"{1:016x}", None)
@@ -215,6 +215,19 @@ def test_every_flipped_bit_of_a_segment_is_found(tmp_path: Path) -> None:
             store = store_of(place)
             # The bytes between two arrays are never read.
             assert store.offset is None or _read(store) == before, (path.name, at)
+
+
+@pytest.mark.parametrize("name", ["log", "head", "borders", "refs", "room"])
+def test_a_segment_whose_file_lacks_an_array_or_room_is_damaged(name: str) -> None:
+    table = BandTable(**SETTINGS)
+    apply(table, ("in", (make_ref(0, 1), 5, [1 << 50])))
+    arrays = table.state[2][0].snapshot()
+    whole = np.zeros((int(arrays["fields"][0]) + 1, 2), np.uint64)
+    whole[: len(arrays["log"])] = arrays["log"]
+    assert stored_segment({**arrays, "log": whole}, "1.seg").live == 1
+    harmed = arrays if name == "room" else {other: array for other, array in arrays.items() if other != name}
+    with pytest.raises(DamagedBytes, match="rebuild the table"):
+        stored_segment(harmed, "1.seg")
 
 
 def _read(store: BucketStore) -> tuple[Any, ...]:
