@@ -102,6 +102,8 @@ class Maintenance:
 
     async def _report_lag(self, state: PipelineState) -> None:
         edges = TP(state.config.internal_topic("edges"), 0)
+        if edges not in self._app.consumer.assignment():  # the topic was deleted: `check_topics` will report it
+            return
         lag = state.settle_lag.report(state.traffic.bytes_before(edges, self._app.consumer.highwater(edges) or 0))
         if lag is None or len(state.buckets.held()) == state.partitions:  # no other worker reads a source
             return

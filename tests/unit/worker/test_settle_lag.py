@@ -34,7 +34,8 @@ class Worker:
     def __init__(self, partitions: range, *, settles: bool) -> None:
         self.sent = list[tuple[int, bytes]]()
         self.edges_end = 1
-        consumer = SimpleNamespace(assignment=lambda: {EDGES} if settles else set(), highwater=lambda _: self.edges_end)
+        self.assigned = {EDGES} if settles else set[TP]()
+        consumer = SimpleNamespace(assignment=lambda: self.assigned, highwater=self._highwater)
         self.app = SimpleNamespace(
             consumer=consumer,
             produce=self._produce,
@@ -51,6 +52,10 @@ class Worker:
             self.state.ledger.own(0)
             self.state.traffic.passed(EDGES, [SimpleNamespace(offset=0, value=bytes(MESSAGE_BYTES))])
         self.maintenance = Maintenance(cast(Any, self.app), {"p": self.state})
+
+    def _highwater(self, tp: TP) -> int:
+        assert tp in self.assigned, "as the engine's consumer"
+        return self.edges_end
 
     async def _produce(self, topic: str, key: None, value: bytes, partition: int) -> Any:
         assert topic == BANDS
@@ -108,6 +113,14 @@ def test_a_worker_that_settles_does_not_count_its_own_report_twice() -> None:
     owner.state.settle_lag.receive(HIGH_BYTES - MESSAGE_BYTES)
     owner.duties()
     assert not owner.maintenance.sources_wait
+
+
+def test_a_worker_whose_topic_of_edges_was_deleted_reports_nothing() -> None:
+    owner = Worker(range(1), settles=True)
+    owner.waiting(HIGH_BYTES + MESSAGE_BYTES)
+    owner.assigned.clear()
+    asyncio.run(owner.maintenance._report_lag(owner.state))
+    assert owner.sent == []
 
 
 def test_little_lag_and_a_worker_that_is_alone_report_nothing() -> None:
