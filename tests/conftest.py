@@ -49,6 +49,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "data_dir" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.corpus)
         if item.get_closest_marker("corpus") and not CORPORA.is_dir():
+            if os.environ.get("CI") == "true":
+                raise pytest.UsageError(NO_CORPORA)
             item.add_marker(pytest.mark.skip(reason=NO_CORPORA))
 
 

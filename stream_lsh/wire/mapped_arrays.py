@@ -78,8 +78,8 @@ def map_arrays(path: Path) -> dict[str, np.ndarray]:
     Cost: all stored bytes are read once, for the checksums, without the interpreter's lock.
 
     Raises:
-        DamagedBytes: truncated, altered, or written by another program.
-        FutureFormat: written in another version of the format.
+        DamagedBytes: truncated, altered, or written by another program or an older version.
+        FutureFormat: written by a newer version.
         OSError: it cannot be read.
     """
     if path.stat().st_size < _HEAD.size:
@@ -88,8 +88,10 @@ def map_arrays(path: Path) -> dict[str, np.ndarray]:
     magic, version, size, checksum, reserved = _HEAD.unpack(mapped[: _HEAD.size].tobytes())
     if magic != MAGIC or reserved:
         _damaged(path, f"got {magic!r} where {MAGIC!r} is expected")
-    if version != FORMAT_VERSION:
+    if version > FORMAT_VERSION:
         raise FutureFormat(f"{path}: got format version {version}, expected {FORMAT_VERSION}")
+    if version < FORMAT_VERSION:
+        _damaged(path, f"got format version {version}, which is no longer read")
     head = mapped[_HEAD.size : _HEAD.size + size].tobytes()
     if crc32(head) != checksum:
         _damaged(path, "its head is truncated or altered")

@@ -142,14 +142,14 @@ class WorkerApp(EngineApp):
             self.add_future(self.maintenance.trim())
         self.add_future(self.maintenance.check_topics())
         self.add_future(self.query_api.check_address())
-        self.add_future(self._report_event_time())
+        for tick in self.ticks:
+            self.add_future(self._each_second(tick))
         if self.in_worker and (address := self.config.worker.web_address) is not None:
             self.add_future(WorkerWeb(self, self.pipelines, self.maintenance).serve(*address))
 
-    async def _report_event_time(self) -> None:
+    async def _each_second(self, tick: Callable[[], Awaitable[None]]) -> None:
         async for _ in self.itertimer(TICK_SECONDS, name="event time"):
-            for tick in self.ticks:
-                await tick()
+            await tick()
 
     async def before_topics(self, admin: Any) -> Sequence[StreamLSHError]:
         """Check for incompatible state and for results of other applications."""

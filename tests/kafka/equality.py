@@ -6,22 +6,17 @@ Each kind of data in each layout, with 20,000 documents and 2,000 queries, half 
 
 import argparse
 import asyncio
-import json
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
-
-from stream_lsh.config import Config, load
-from stream_lsh.worker.brokers import MavenBroker
+from stream_lsh.worker.brokers import Broker, MavenBroker
 from tests.embedded.test_similar import CASES, Case, queries_of
-from tests.kafka.worker.test_similar import Workers, running_workers
+from tests.kafka.worker.test_records import send
+from tests.kafka.worker.test_similar import LAYOUTS, Workers, running_workers
 
-LAYOUTS = [(1, 1), (1, 2), (4, 1), (4, 2), (7, 1), (7, 2)]
-"""Partitions and workers."""
 _LAST = 40
 _SECONDS = 600.0
 
@@ -43,19 +38,19 @@ def main(argv: Sequence[str]) -> int:
         try:
             for kind in options.kinds:
                 for layout in options.layouts:
-                    differing += _compare(broker.address, kind, layout, Path(temporary), options)
+                    differing += _compare(broker, kind, layout, Path(temporary), options)
         finally:
             broker.stop()
     return int(differing > 0)
 
 
-def _compare(address: str, kind: str, layout: str, folder: Path, options: argparse.Namespace) -> int:
+def _compare(broker: Broker, kind: str, layout: str, folder: Path, options: argparse.Namespace) -> int:
     """The number of differing answers of a kind in a layout."""
     case = CASES[kind](options.documents + options.queries)
     partitions, processes = map(int, layout.split(":"))
     file = folder / f"{kind}-{partitions}-{processes}.toml"
     file.write_text(
-        f'[kafka]\nbrokers = "{address}"\n[worker]\napp_id = "{file.stem}"\ndata_dir = ""\n[[pipeline]]\n'
+        f'[kafka]\nbrokers = "{broker.address}"\n[worker]\napp_id = "{file.stem}"\ndata_dir = ""\n[[pipeline]]\n'
         f'name = "{file.stem}"\nsource = "{file.stem}-source"\npartitions = {partitions}\nretention = 0\n{case.keys}\n'
         + ("" if kind == "record" else "max_candidates = 0\n"),
         encoding="utf-8",
@@ -65,7 +60,14 @@ def _compare(address: str, kind: str, layout: str, folder: Path, options: argpar
         case.add(id, value)
     queries = queries_of(case.values, options.queries)
     answers = [case.of_memory(value) for value in queries]
-    found = asyncio.run(_answers(file, processes, case, stored, queries))
+
+    async def found_by_workers() -> list[Any]:
+        async with running_workers(file, processes) as running:
+            await send(broker, f"{file.stem}-source", ((id, case.message(value)) for id, value in stored))
+            await _stored(running, case, [value for _, value in stored[-_LAST:]])
+            return await _answers(running, [{case.member: value} for value in queries])
+
+    found = asyncio.run(found_by_workers())
     wrong = [at for at, (one, other) in enumerate(zip(found, answers, strict=True)) if one != other]
     matches = sum(map(len, answers))
     print(
@@ -78,15 +80,10 @@ def _compare(address: str, kind: str, layout: str, folder: Path, options: argpar
     return len(wrong) + (matches < len(queries) // 2)
 
 
-async def _answers(
-    file: Path, processes: int, case: Case, stored: Sequence[tuple[str, Any]], queries: Sequence[Any]
-) -> list[Any]:
+async def _answers(running: Workers, queries: Sequence[Mapping[str, Any]]) -> list[Any]:
     """The matches of each query, or the whole answer if it has none; the workers are asked in turns."""
-    async with running_workers(file, processes) as running:
-        await _send(load(str(file), {}), ((id, case.message(value)) for id, value in stored))
-        await _stored(running, case, [value for _, value in stored[-_LAST:]])
-        answers = [await running.ask(at % processes, {case.member: value}) for at, value in enumerate(queries)]
-        return [answer.value.get("matches", answer.value) for answer in answers]
+    answers = [await running.ask(at % len(running.clients), query) for at, query in enumerate(queries)]
+    return [answer.value.get("matches", answer.value) for answer in answers]
 
 
 async def _stored(running: Workers, case: Case, last: Sequence[Any]) -> None:
@@ -95,17 +92,6 @@ async def _stored(running: Workers, case: Case, last: Sequence[Any]) -> None:
         for value in last:
             while (await running.ask(0, {case.member: value})).value.get("matches") != case.of_memory(value):
                 await asyncio.sleep(0.2)
-
-
-async def _send(config: Config, messages: Iterable[tuple[str, Any]]) -> None:
-    producer = AIOKafkaProducer(bootstrap_servers=list(config.kafka.brokers), linger_ms=5)
-    await producer.start()
-    try:
-        source = config.pipelines[0].source
-        sent = [await producer.send(source, json.dumps(value).encode(), key=id.encode()) for id, value in messages]
-        await asyncio.gather(*sent)
-    finally:
-        await producer.stop()
 
 
 if __name__ == "__main__":

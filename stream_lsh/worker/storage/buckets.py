@@ -160,8 +160,8 @@ class BucketStore(PartitionStore):
         for part in captured.parts:
             if part.arrays is not None:
                 # With room for the log, a restored segment needs no copy of it.
-                room = {"log": part.segment.capacity + 1} if "log" in part.arrays else {}
-                write_arrays(self._place / part.name, part.arrays, room)
+                rows = {"log": part.segment.capacity + 1} if "log" in part.arrays else None
+                write_arrays(self._place / part.name, part.arrays, rows)
         write_arrays(self._place / captured.beside, {"marks": captured.marks, **_columns(captured.runs)})
         names, horizon = [part.name for part in captured.parts], captured.horizon
         header = {

@@ -24,6 +24,8 @@ from tests.unit.worker.query.client import Answered, TestClient, client, free_po
 
 PATH = "/v1/pipelines/{}/similar"
 SESSION = "2s"
+LAYOUTS = [(1, 1), (1, 2), (4, 1), (4, 2), (7, 1), (7, 2)]
+"""Partitions and workers."""
 
 
 def documents_of(values: Sequence[str]) -> list[Document]:
@@ -166,7 +168,7 @@ def test_workers_find_what_the_class_in_memory_finds(
 
 @pytest.mark.slow
 @pytest.mark.timeout(1_800)
-@pytest.mark.parametrize(("partitions", "count"), [(1, 1), (1, 2), (4, 1), (4, 2), (7, 1), (7, 2)])
+@pytest.mark.parametrize(("partitions", "count"), LAYOUTS)
 def test_workers_find_what_the_class_in_memory_finds_in_many_documents(
     broker: Broker, name: str, tmp_path: Path, partitions: int, count: int
 ) -> None:
