@@ -49,9 +49,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "data_dir" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.corpus)
         if item.get_closest_marker("corpus") and not CORPORA.is_dir():
-            if os.environ.get("CI") == "true":
-                raise pytest.UsageError(NO_CORPORA)
-            item.add_marker(pytest.mark.skip(reason=NO_CORPORA))
+            if os.environ.get("CI") != "true":  # there the test fails
+                item.add_marker(pytest.mark.skip(reason=NO_CORPORA))
 
 
 def mark_slow_cases(items: Iterable[pytest.Item]) -> None:
@@ -126,6 +125,8 @@ def temporary_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of the corpora."""
+    if not CORPORA.is_dir():
+        pytest.fail(NO_CORPORA)
     return CORPORA
 
 
