@@ -305,7 +305,6 @@ def test_a_source_that_the_broker_compresses_is_read_or_ends_the_worker(broker: 
             await put(broker, source, twins(0))
             if has_zstd():
                 await eventually(lambda: matched(config), {pair(0)})
-                await eventually(lambda: committed(broker.address, name, source), 2)
             else:
                 await until(lambda: app.crash_reason)
         return await matched(config), app.crash_reason, await committed(broker.address, name, source)

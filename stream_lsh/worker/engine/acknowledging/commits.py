@@ -4,7 +4,11 @@ Fault (faust-streaming 0.15.3): `_committed_offset` takes the offsets of every c
 refused because the group was rebalanced meanwhile.  A worker that trusts it trims messages, and records messages as
 acknowledged, that the next owner of the partition reads again.
 
-Delete when: `_commit_offsets` updates `_committed_offset` only where the commit succeeded.
+Fault (the same): the last commit before a stop or a rebalance does nothing while another commit is under way, even if
+that one began before the last acknowledgement.  The next owner reads messages again that were finished.
+
+Delete when: `_commit_offsets` updates `_committed_offset` only where the commit succeeded, and the last commit takes
+all that is acknowledged.
 """
 
 from collections.abc import Mapping
@@ -40,6 +44,11 @@ class ConfirmingConsumer(_Base):
         for tp in revoked:
             self._confirmed.pop(tp, None)
         await super().on_partitions_revoked(revoked)
+
+    async def commit_and_end_transactions(self) -> None:
+        """Commit all that is acknowledged now, behind a commit that is under way."""
+        await self.maybe_wait_for_commit_to_finish()
+        await super().commit_and_end_transactions()
 
     async def _commit(self, offsets: Mapping[TP, int]) -> bool:
         before = self.assignment()

@@ -10,6 +10,7 @@ from faust.types import TP
 from stream_lsh.worker.engine import OrderedAcker
 from stream_lsh.worker.engine.acknowledging.commits import ConfirmingConsumer
 from stream_lsh.worker.engine.reading.coalescing import CoalescingConsumer
+from stream_lsh.worker.engine.transport import EngineConsumer
 
 INNER, OTHER = TP("inner", 0), TP("inner", 1)
 
@@ -55,6 +56,33 @@ def test_events_whose_generation_ended_before_their_outputs_were_stored_are_skip
         return acked, passed
 
     assert asyncio.run(run()) == ([2], [1])
+
+
+def test_the_last_commit_is_not_replaced_by_one_that_began_before() -> None:
+    async def run() -> list[str]:
+        taken, answer = list[str](), asyncio.get_running_loop().create_future()
+        consumer: Any = object.__new__(EngineConsumer)
+        consumer.app, consumer.loop = SimpleNamespace(client_only=False), asyncio.get_running_loop()
+        consumer._commit_fut, acknowledged = None, ["first"]
+
+        async def force_commit(*_: Any, **__: Any) -> bool:
+            taken.extend(acknowledged)
+            acknowledged.clear()
+            if len(taken) == 1:
+                await answer
+            return True
+
+        consumer.force_commit = force_commit
+        periodic = asyncio.create_task(consumer.commit())
+        await asyncio.sleep(0)
+        acknowledged.append("second")
+        last = asyncio.create_task(consumer.commit_and_end_transactions())
+        await asyncio.sleep(0)
+        answer.set_result(None)
+        await asyncio.gather(periodic, last)
+        return taken
+
+    assert asyncio.run(run()) == ["first", "second"]
 
 
 class _Client:
