@@ -255,7 +255,7 @@ class Maintenance:
                 rest = passed * left / max(1, most - left)
                 _log.info("recovery: %d of %d changelog records are left, about %.0f s", left, most, rest)
             await asyncio.sleep(READY_SECONDS)
-        _log.info("recovered from %d changelog records in %.1f s", most, time.monotonic() - started)
+        _log.info("recovered in %.1f s", time.monotonic() - started)
 
     async def _report_deleted(self) -> None:
         """Log how many messages of the sources were deleted before this application had read them."""

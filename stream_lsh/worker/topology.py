@@ -1,12 +1,13 @@
 """From a configuration to an app: topics, tables, agents and the timer of their reports."""
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.config.topics import TABLES
-from stream_lsh.errors import StreamLSHError
+from stream_lsh.errors import DoubtError, StreamLSHError
 from stream_lsh.wire.public import PUBLIC_BYTES
 from stream_lsh.worker import guards
 from stream_lsh.worker.agents import PipelineAgents
@@ -26,6 +27,8 @@ from stream_lsh.worker.security import engine_credentials
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage
 from stream_lsh.worker.web import WorkerPages, WorkerWeb
+
+_log = logging.getLogger(__name__)
 
 _REQUEST_ROOM = 4_096
 _LETTER_ROOM = 1_024
@@ -183,10 +186,17 @@ class WorkerApp(EngineApp):
         await super().stop()
         for state in self.pipelines.values():
             if self.ended_by is None:
-                state.save_all()
+                self._save(state)
             state.close()
         if self.folder is not None:
             self.folder.close()
+
+    def _save(self, state: PipelineState) -> None:
+        """Save the copies on disk; without them the next start reads more of the changelogs, and nothing is lost."""
+        try:
+            state.save_all()
+        except DoubtError as error:
+            _log.warning("%s", error)
 
     def _partitions(self) -> dict[str, int]:
         return {name: state.partitions for name, state in self.pipelines.items()}

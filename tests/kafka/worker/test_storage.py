@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from stream_lsh.config import Config
+from stream_lsh.errors import DoubtError
 from stream_lsh.model import Document
 from stream_lsh.pipeline.changelog.head import LogHead
 from stream_lsh.worker import changelogged_state
 from stream_lsh.worker import state as state_module
 from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.storage.documents import DocumentStore
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import running, until
 from tests.kafka.truth import settled
@@ -154,6 +156,33 @@ def test_tables_are_saved_while_the_worker_runs(
 
 
 @pytest.mark.timeout(300)
+def test_a_full_disk_at_the_end_is_reported_and_the_next_worker_reads_the_changelogs(
+    broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = configured(broker, name, PARTITIONS)
+    part = [Document(f"d{number}", "the same words in each of these texts", HOUR_MS) for number in range(5)]
+
+    def full(*_: object) -> None:
+        raise DoubtError("cannot be written (No space left on device)")
+
+    async def run() -> tuple[Any, Any, str]:
+        with monkeypatch.context() as patch:
+            patch.setattr(DocumentStore, "save", full)
+            ((_, before),) = await fed(config, [part])
+        reported = caplog.text
+        app = await worker_of(config)
+        async with running(app):
+            assert app.folder is not None
+            assert app.folder.path.name == "worker-0", "the first worker has released it"
+            return before, held(app), reported
+
+    before, after, reported = asyncio.run(run())
+    assert before == after
+    assert before[0] == len(part)
+    assert reported.count("No space left on device") == 1
+    assert "Traceback" not in reported
+
+
 def test_a_full_disk_ends_the_worker_and_with_room_it_continues(
     broker: Broker, name: str, data_dir: Path, tmp_path: Path
 ) -> None:
