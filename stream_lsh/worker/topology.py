@@ -185,18 +185,13 @@ class WorkerApp(EngineApp):
         await self.query_api.stop()
         await super().stop()
         for state in self.pipelines.values():
-            if self.ended_by is None:
-                self._save(state)
-            state.close()
+            for step in (state.save_all, state.close) if self.ended_by is None else (state.close,):
+                try:
+                    step()
+                except DoubtError as error:  # the next start reads more of the changelogs
+                    _log.warning("%s", error)
         if self.folder is not None:
             self.folder.close()
-
-    def _save(self, state: PipelineState) -> None:
-        """Save the copies on disk; without them the next start reads more of the changelogs, and nothing is lost."""
-        try:
-            state.save_all()
-        except DoubtError as error:
-            _log.warning("%s", error)
 
     def _partitions(self) -> dict[str, int]:
         return {name: state.partitions for name, state in self.pipelines.items()}

@@ -50,7 +50,6 @@ from stream_lsh.worker.storage.versions import read_versions, revised, versions_
 _IDENTITY, _OFFSET, _HORIZON, _HAS_FILE = b"!identity", b"!offset", b"!horizon", b"!file"
 _ACKNOWLEDGED = b"!acknowledged"
 _FILE = "versions.arrays"
-_OLD_FILE = b"!versions"  # up to 0.1.0, which knows no changes
 _FEW_CHANGES = 10_000  # are read one by one, however few versions there are
 _ABOUT = Struct("<II")
 _NOTHING = _ABOUT.pack(0, 0)
@@ -105,10 +104,11 @@ class DocumentStore(PartitionStore):
         self._recent.clear()
 
     def close(self) -> None:
-        """Release the files; they keep all that was written."""
-        if self._db is not None:
-            self._db.close()
-            self._db = None
+        """Release the files; raises DoubtError where the disk is full: they lack the last changes then."""
+        db, self._db = self._db, None
+        if db is not None:
+            with writing(self._place):
+                db.close()
 
     def table(self, pages: SitePages | None = None, counts: LiveObserver | None = None) -> DocumentTable:
         """The table with these contents; `pages` counts the documents of each site, `counts` the values of records."""
@@ -166,7 +166,6 @@ class DocumentStore(PartitionStore):
         """The batch, with which the file becomes useless."""
         self._changes = None
         batch.delete(_HAS_FILE)
-        batch.delete(_OLD_FILE)
         batch.delete_range(b"c", b"d")
         return batch
 
