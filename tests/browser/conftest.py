@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stream_lsh.web.server import PageServer
-from tests.unit.worker.query.client import free_port
+from stream_lsh.worker.brokers.maven import free_port
 
 CHROMIUM = Path("/usr/bin/chromium")
 NO_CHROMIUM = f"no browser at {CHROMIUM}: apt-get install chromium fonts-noto-core fonts-noto-color-emoji"

@@ -11,10 +11,10 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from stream_lsh.web.server import PageServer
+from stream_lsh.worker.brokers.maven import free_port
 from tests.browser.cases import CASES
 from tests.browser.conftest import CHROMIUM
 from tests.browser.window import NARROW, WIDE, window
-from tests.unit.worker.query.client import free_port
 
 
 def main(folder: Path, names: list[str]) -> None:

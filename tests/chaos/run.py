@@ -14,6 +14,7 @@ from typing import Any
 from stream_lsh.config import Config, load
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.kinds.text.kind import TextKind
+from stream_lsh.worker.brokers.maven import free_port
 from tests.chaos.checker import Verdict, still
 from tests.chaos.cluster import BROKERS, WORKERS, Cluster
 from tests.chaos.evidence import write_evidence
@@ -25,7 +26,6 @@ from tests.chaos.queries import Queries
 from tests.chaos.schedule import Chaos, plan
 from tests.chaos.workers import Worker, write_config
 from tests.kafka.harness import until
-from tests.unit.worker.query.client import free_port
 
 PARTITIONS = 4
 _READY_SECONDS, _STILL_SECONDS = 120.0, 300.0

@@ -15,13 +15,14 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer  # type: ignore[import-u
 
 from stream_lsh.config import Config, parse
 from stream_lsh.config.worker import WorkerConfig
+from stream_lsh.worker.brokers.maven import free_port
 from stream_lsh.worker.embedded import embedded
 from stream_lsh.worker.in_process import LiveWorker, live_worker
 from stream_lsh.worker.query.api import QueryApi
 from stream_lsh.worker.query.owners import Peer, worker_url
 from stream_lsh.worker.query.standing import WorkerStanding, not_available, partitions_of
 from stream_lsh.worker.state import PipelineState
-from tests.unit.worker.query.client import TestClient, client, free_port
+from tests.unit.worker.query.client import TestClient, client
 
 PIPELINE = "docs"
 """The pipeline, and its source."""

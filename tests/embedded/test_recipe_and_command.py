@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from stream_lsh import Client
+from stream_lsh.worker.brokers.maven import free_port
 from tests.embedded.applications import application, configured
 from tests.test_docs import ROOT, blocks
-from tests.unit.worker.query.client import free_port, in_loop
+from tests.unit.worker.query.client import in_loop
 
 TEXT = "the council met on monday and voted to repair the old bridge before winter comes"
 OTHER = "ships burn in the port of the old town and the night is quiet over the sea"

@@ -10,13 +10,14 @@ import pytest
 
 from stream_lsh import NearDuplicates
 from stream_lsh.errors import ConfigError
+from stream_lsh.worker.brokers.maven import free_port
 from stream_lsh.worker.embedded import Embedded, embedded
 from stream_lsh.worker.in_process import live_worker
 from stream_lsh.worker.query.following import Follower
 from tests.embedded.applications import PIPELINE, configured, sent
 from tests.embedded.test_similar import PATH, dicts, texts
 from tests.kafka.harness import until
-from tests.unit.worker.query.client import TestClient, client, free_port, in_loop
+from tests.unit.worker.query.client import TestClient, client, in_loop
 
 
 @asynccontextmanager

@@ -14,12 +14,13 @@ import pytest
 from stream_lsh.config.model import Config
 from stream_lsh.errors import ConfigError
 from stream_lsh.settings.value_types import Secret
+from stream_lsh.worker.brokers.maven import free_port
 from stream_lsh.worker.embedded import embedded
 from stream_lsh.worker.in_process import LiveWorker, live_worker
 from tests.embedded.applications import PIPELINE, configured, sent
 from tests.embedded.test_similar import people
 from tests.unit.cli.runs import EDITED, STORY
-from tests.unit.worker.query.client import free_port, in_loop
+from tests.unit.worker.query.client import in_loop
 
 TOKEN = "a-token-of-the-query-api"  # noqa: S105 - of these tests only
 

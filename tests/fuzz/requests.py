@@ -14,9 +14,9 @@ from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 
 from stream_lsh import Client
 from stream_lsh.errors import NotAvailable
+from stream_lsh.worker.brokers.maven import free_port
 from tests.evaluation.brokers import choose_broker
 from tests.kafka.harness import make_topics
-from tests.unit.worker.query.client import free_port
 from tests.unit.worker.query.hostile import run_hostile
 
 _AT_ONCE = 10_000

@@ -14,6 +14,7 @@ import contextlib
 import fcntl
 import os
 import re
+import secrets
 import shutil
 import signal
 import socket
@@ -38,6 +39,8 @@ _START_SECONDS = 90.0
 _STOP_SECONDS = 30.0
 _RELEASE_SECONDS = 3.0
 """The wait for the port of a killed broker: a process closes its sockets last, after it has freed its memory."""
+_PORTS = range(20_000, 32_000)
+"""Below those that systems give to outgoing connections."""
 
 
 def missing_for_maven() -> list[str]:
@@ -67,17 +70,16 @@ def jars_folder() -> Path:
 
 
 def free_port() -> int:
-    """A port that is free now, and whose successor is too.
+    """A port that is free now, and whose successor is too; no system gives them to outgoing connections.
 
     Another process may take it right after; then the broker does not start and reports that.
     """
     while True:
-        with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port = int(first.getsockname()[1])
-            with contextlib.suppress(OSError, OverflowError):
-                second.bind(("127.0.0.1", port + 1))
-                return port
+        port = secrets.choice(_PORTS)
+        with socket.socket() as first, socket.socket() as second, contextlib.suppress(OSError):
+            first.bind(("127.0.0.1", port))
+            second.bind(("127.0.0.1", port + 1))
+            return port
 
 
 def _is_taken(port: int) -> bool:

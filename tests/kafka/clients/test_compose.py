@@ -21,25 +21,17 @@ from typing import IO
 import pytest
 
 from stream_lsh.worker.brokers import MavenBroker
-from stream_lsh.worker.brokers.maven import jars_folder
+from stream_lsh.worker.brokers.maven import free_port, jars_folder
 from tests.deployment import ROOT, SERVICES, command
 
 CLUSTER = "5L6g3nShT-eMCtK--X86sw"
 """The image has one of its own."""
 
 
-def free_ports(count: int) -> list[str]:
-    with ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [str(one.getsockname()[1]) for one in sockets]
-
-
 def elsewhere(settings: Mapping[str, object], folder: Path) -> dict[str, str]:
     """The broker's environment, with ports that are free, on this host, and its data in a folder."""
     taken = sorted({port for value in settings.values() for port in re.findall(r":(\d+)(?=,|$)", str(value))})
-    ports = dict(zip(taken, free_ports(len(taken)), strict=True))
+    ports = {port: str(free_port()) for port in taken}
     assert len(ports) == 3
 
     def moved(value: str) -> str:

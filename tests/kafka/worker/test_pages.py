@@ -18,12 +18,12 @@ from urllib.request import urlopen
 import pytest
 
 from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.brokers.maven import free_port
 from tests.browser.conftest import browser  # noqa: F401 - a fixture
 from tests.browser.window import Window, window
 from tests.embedded.test_similar import texts
 from tests.kafka.worker.test_answers import configured, send
 from tests.kafka.worker.test_similar import Workers, documents_of, file_of
-from tests.unit.worker.query.client import free_port
 
 PATIENCE_S = 120.0
 SESSION = "40s"

@@ -18,9 +18,10 @@ from stream_lsh import NearDuplicates
 from stream_lsh.config import Config, load
 from stream_lsh.model import Document
 from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.brokers.maven import free_port
 from tests.embedded.test_similar import dicts, texts
 from tests.kafka.worker.test_answers import configured, send, written
-from tests.unit.worker.query.client import Answered, TestClient, client, free_port
+from tests.unit.worker.query.client import Answered, TestClient, client
 
 PATH = "/v1/pipelines/{}/similar"
 SESSION = "2s"

@@ -15,8 +15,8 @@ from stream_lsh.errors import (
     UnknownId,
     UnusableDocument,
 )
+from stream_lsh.worker.brokers.maven import free_port
 from tests.unit.client.scripted import CLOSE, Call, answer, by_loop, by_threads, problem, scripted
-from tests.unit.worker.query.client import free_port
 
 SIMILAR = {
     "matches": [{"id": "a", "similarity": 0.75, "shared": 6, "union": 8}],

@@ -10,8 +10,9 @@ from aiohttp import web
 from stream_lsh.web import changes
 from stream_lsh.web.changes import COMMENT, CONNECTED, LOST, Changes, Listener
 from stream_lsh.web.source import EventLines, HttpSource
+from stream_lsh.worker.brokers.maven import free_port
 from tests.browser.answers import FixedSource
-from tests.unit.worker.query.client import free_port, in_loop
+from tests.unit.worker.query.client import in_loop
 
 STREAM = (
     b'event: matches\ndata: {"key":"[\\"a\\",\\"b\\"]","value":{"left":"a"},"headers":{}}\n\n'

@@ -17,9 +17,10 @@ from stream_lsh.web.asks import Ask
 from stream_lsh.web.policy import HEADERS
 from stream_lsh.web.server import PageServer
 from stream_lsh.web.source import HttpSource
+from stream_lsh.worker.brokers.maven import free_port
 from tests.browser.answers import FixedSource, service
 from tests.browser.cases.reviews import pair_of, reviews
-from tests.unit.worker.query.client import free_port, in_loop
+from tests.unit.worker.query.client import in_loop
 
 TOKEN = "a-token-of-the-query-api"  # noqa: S105 - of these tests only
 FIRST = Ask()

@@ -3,10 +3,11 @@
 import pytest
 
 from stream_lsh.config import parse
+from stream_lsh.worker.brokers.maven import free_port
 from stream_lsh.worker.query.api import QueryApi
 from stream_lsh.worker.query.following import FollowerStanding
 from stream_lsh.worker.topology import build_app
-from tests.unit.worker.query.client import client, free_port, in_loop
+from tests.unit.worker.query.client import client, in_loop
 
 
 @in_loop

@@ -11,6 +11,7 @@ import pytest
 
 from stream_lsh.config import parse
 from stream_lsh.config.worker import WorkerConfig
+from stream_lsh.worker.brokers.maven import free_port
 from stream_lsh.worker.query.owners import Peer, worker_url
 from stream_lsh.worker.query.peers import Asked, Gathered, Peers, answer_call
 from stream_lsh.worker.query.problems import Problem
@@ -20,7 +21,7 @@ from stream_lsh.worker.query.standing import not_available
 from stream_lsh.worker.query.step_channel import Call, Reply, StepService
 from stream_lsh.worker.query.steps import Part, Step
 from stream_lsh.worker.state import PipelineState
-from tests.unit.worker.query.client import free_port, in_loop
+from tests.unit.worker.query.client import in_loop
 
 STATE = PipelineState(parse("pipeline = {source = 'news', name = 'news'}", "news.toml", {}).pipelines[0], 4)
 

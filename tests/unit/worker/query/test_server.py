@@ -13,11 +13,12 @@ import pytest
 from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.errors import ConfigError
 from stream_lsh.settings.value_types import Secret
+from stream_lsh.worker.brokers.maven import free_port
 from stream_lsh.worker.query.problems import PROBLEMS, Problem
 from stream_lsh.worker.query.routes import ROUTES, find
 from stream_lsh.worker.query.server import Answer, Handler, QueryServer, Request
 from tests.openapi import DOCUMENT, problems
-from tests.unit.worker.query.client import TestClient, client, free_port, in_loop, raw
+from tests.unit.worker.query.client import TestClient, client, in_loop, raw
 
 TOKEN, OTHER = "0123456789abcdef", "fedcba9876543210"
 SERVICE = {

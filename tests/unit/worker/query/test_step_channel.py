@@ -10,11 +10,12 @@ import pytest
 from aiohttp import web
 
 from stream_lsh.config.worker import WorkerConfig
+from stream_lsh.worker.brokers.maven import free_port
 from stream_lsh.worker.query.owners import Peer
 from stream_lsh.worker.query.routes import ROUTES
 from stream_lsh.worker.query.server import QueryServer
 from stream_lsh.worker.query.step_channel import INSTANCE_HEADER, Call, Reply, StepChannel, StepService
-from tests.unit.worker.query.client import client, free_port, in_loop
+from tests.unit.worker.query.client import client, in_loop
 
 MOST_BYTES = 1_000
 HEADER = {INSTANCE_HEADER: "there"}
