@@ -139,7 +139,8 @@ class Oracle:
         left, right = sorted(ends)
         stored = self.pairs.get((left.id, right.id))
         if self.link_from and stored is not None and (stored.left_ref, stored.right_ref) == (left.ref, right.ref):
-            return
+            if stored.union >= edge.union:
+                return
         if edge.similarity < self.threshold and self.verdict((left.id, right.id)) != "same":
             self.pairs.pop((left.id, right.id), None)
             return

@@ -24,6 +24,7 @@ class Edge(NamedTuple):
     """Two versions with their exact similarity: a confirmed pair, or the answer to a recheck.
 
     `shingles` counts those of `left`, 0 if the measure does not report it; `right` has `shared + union - shingles`.
+    `union` of records is the number of records whose values the score counts, 0 if it counts none.
     `evidence` is a text about the pair that does not depend on the order of the ends.
     """
 

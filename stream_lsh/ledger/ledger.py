@@ -31,7 +31,7 @@ from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edge, Edges, End
 from stream_lsh.ledger.frame_diff import settled_bulk, settled_rows
 from stream_lsh.ledger.frame_notes import DECIDED, DELETED, EXPIRED, UPDATED, ClusterDescriber, Frame
-from stream_lsh.ledger.graph.pairs import MATCH, Counts
+from stream_lsh.ledger.graph.pairs import MATCH
 from stream_lsh.ledger.rechecks import excess_doubts, rechecks
 from stream_lsh.ledger.sites.live import Mirrors
 from stream_lsh.ledger.sites.page_counts import PageCounts
@@ -51,7 +51,8 @@ class Ledger(LedgerState):
         mirror_share: publish site pairs that share at least this much of their pages; 0: none.
         partitions: the number of source partitions; the owner of each reports its page counts.
         link_from: the ledger keeps pairs below it and not below `threshold`, and publishes them as reviews; they
-            connect no documents.  A score stays the same while neither version changes.  0: all pairs connect.
+            connect no documents.  A score stays until a version changes or an answer counts more records.  0: all pairs
+            connect.
         describer: makes the summaries of clusters (`entities`) if `stories` is off.
         cap_rechecks: the most pairs of a document that are compared again when it is updated; 0: all.
 
@@ -280,13 +281,9 @@ class Ledger(LedgerState):
         left_end, right_end = edge[:2]
         if left_end.id == right_end.id:
             return
-        if (
-            self._is_stale(left_end)
-            or self._is_stale(right_end)
-            or self._has_expired(left_end)
-            or self._has_expired(right_end)
-        ):
-            return
+        for end in (left_end, right_end):
+            if self._is_stale(end) or self._has_expired(end):
+                return
         slots, refs = self.graph.nodes.slots, self.graph.nodes.refs
         for end in (left_end, right_end):
             slot = slots.get(end.id)
@@ -295,10 +292,10 @@ class Ledger(LedgerState):
         edge = edge if left_end.id < right_end.id else edge.turned()
         left, right = edge[:2]
         if edge.similarity >= self._threshold or self.decisions.verdict(left.id, right.id):
-            self._confirm(left, right, edge[2:])
+            self._confirm(edge)
         elif left.id in slots and right.id in slots:
             pair = self.graph.pairs.find(slots[left.id], slots[right.id])
-            if pair >= 0 and not self._scored(pair, left.ref, right.ref):
+            if pair >= 0 and not self._is_scored(pair, edge):
                 self._clusters.repair(self._withdraw(pair, UPDATED), UPDATED)
 
     def _is_stale(self, end: End) -> bool:
@@ -307,18 +304,19 @@ class Ledger(LedgerState):
     def _has_expired(self, end: End) -> bool:
         return self.horizon.passed(end.time_ms, end.ref)
 
-    def _scored(self, pair: int, left_ref: int, right_ref: int) -> bool:
-        """Whether the ledger keeps a final score of a pair for these versions."""
-        pairs = self.graph.pairs
-        return pairs.link_from > 0 and pairs.versions_of(pair)[:2] == (left_ref, right_ref)
+    def _is_scored(self, pair: int, edge: Edge) -> bool:
+        """Whether the ledger keeps the score of a pair: it is of these versions, and counts as many records."""
+        pairs, versions = self.graph.pairs, (edge.left.ref, edge.right.ref)
+        return pairs.link_from > 0 and pairs.versions_of(pair)[:2] == versions and pairs.union[pair] >= edge.union
 
-    def _confirm(self, left: End, right: End, counts: Counts) -> None:
+    def _confirm(self, edge: Edge) -> None:
+        (left, right), counts = edge[:2], edge[2:]
         left_slot, right_slot = self._node(left), self._node(right)
         frame, pairs, times = self._frame, self.graph.pairs, self.graph.nodes.times
         pair, key = pairs.find(left_slot, right_slot), (left_slot, right_slot)
         named = (left.ref, right.ref, left.time_ms, right.time_ms)
         if pair >= 0:
-            if self._scored(pair, left.ref, right.ref):
+            if self._is_scored(pair, edge):
                 return
             if pairs.counts_of(pair) == counts and pairs.versions_of(pair) == named:
                 return

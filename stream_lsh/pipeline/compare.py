@@ -36,7 +36,9 @@ class Compared:
 
     Attributes:
         similarity: float64[n], exact; 0 where a pair cannot be a match.
-        shared: uint32[n], members of both; union: uint32[n], members of either, where the kind counts them.
+        shared: uint32[n], members of both, where the kind counts them.
+        union: uint32[n], members of either, where the kind counts them; where a similarity depends on other documents,
+            the number of these (`ledger.outdated`).
         sizes: uint32[n], members of the new end, None where the measure does not use them.
         evidence: a text for each pair, empty where the kind has none.
     """

@@ -18,6 +18,7 @@ from stream_lsh.ledger.frame_notes import ClusterDescriber
 from stream_lsh.ledger.graph.columns import columns_of
 from stream_lsh.ledger.incremental_snapshot import slices
 from stream_lsh.ledger.ledger import Ledger
+from stream_lsh.ledger.outdated import OutdatedScores
 from stream_lsh.pipeline.batches import RECHECK, Candidates, EdgesFrame, Mark
 from stream_lsh.pipeline.changelog.records import LedgerRecord
 from stream_lsh.pipeline.watermarks import WatermarkTable, watermark_of
@@ -29,7 +30,7 @@ class Settlement(NamedTuple):
 
     Attributes:
         settled: changes for the public topics.
-        rechecks: pairs for `candidates`, None if there are none.
+        rechecks: pairs for `candidates`, those with an outdated score among them; None if there are none.
         horizon: the limit of what all other steps may drop now, None if it has not moved.
         record: for the changelog.
     """
@@ -125,6 +126,7 @@ class Settler:
             Ledger, *kept, partitions=partitions, link_from=link_from, describer=describer, cap_rechecks=cap_rechecks
         )
         self.ledger = self._new_ledger()
+        self.outdated = OutdatedScores()
         self.applied_offset = -1
         self._partitions = partitions
         self._keep_ms = None if retention_ms is None else retention_ms + lateness_ms
@@ -141,18 +143,20 @@ class Settler:
             self._watermarks.update(frame.watermarks)
             self._marks = self._watermarks.merged()
             horizon = self._advanced(before, self._marks)
-        edges = () if frame.edges is None else frame.edges
         settled = self.ledger.settle(
             offset,
             retirements=frame.retirements,
-            edges=edges,
+            edges=() if frame.edges is None else frame.edges,
             horizon=horizon,
             pages=frame.pages,
             decisions=frame.decisions,
         )
         self.applied_offset = offset
         watermarks = () if frame.watermarks is None else (self._watermarks.row(frame.watermarks.origin),)
-        return Settlement(settled, _rechecks(settled), horizon, LedgerRecord(offset, settled.changes, watermarks))
+        rechecks = [*settled.rechecks]
+        if frame.edges is not None and self.ledger.graph.pairs.link_from:
+            rechecks += self.outdated.take(frame.edges, self.ledger.graph)
+        return Settlement(settled, _rechecks(rechecks), horizon, LedgerRecord(offset, settled.changes, watermarks))
 
     def begin(self, generation: int) -> None:
         """Begin a generation of the consumer group; see `WatermarkTable.begin`, `PageTable.begin`."""
@@ -205,8 +209,8 @@ class Settler:
         return None if joined == self.ledger.horizon else joined
 
 
-def _rechecks(settled: Settled) -> Candidates | None:
-    if not settled.rechecks:
+def _rechecks(pairs: list[tuple[int, int]]) -> Candidates | None:
+    if not pairs:
         return None
-    new, old = np.array(settled.rechecks, np.uint64).T
+    new, old = np.array(pairs, np.uint64).T
     return Candidates(new, old, np.full(new.size, RECHECK, np.uint8))

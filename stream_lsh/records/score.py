@@ -144,6 +144,11 @@ class Scorer:
         return scorer
 
     @property
+    def is_counting(self) -> bool:
+        """Whether scores depend on the values of other records."""
+        return bool(self._counting)
+
+    @property
     def comparators(self) -> list[Comparator]:
         """The comparators, in the order of the comparisons."""
         return [compared.comparator for compared in self._compared]

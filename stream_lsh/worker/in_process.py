@@ -58,15 +58,18 @@ class LiveWorker:
         """Return when all messages of the source have been processed.
 
         An offset is committed when all outputs of the message are stored, so the steps are awaited one after the
-        other.  The second round is for the rechecks, which settle sends back to `candidates`; they cause no others.
+        other, and again while settle sends rechecks back to `candidates`.
         """
         steps = self._pipeline.step_topics
-        for topic in (self._pipeline.source, *steps, *steps):
-            count = 1 if topic == steps[-1] else self._partitions
-            ends = await self._client.end_offsets([TopicPartition(topic, number) for number in range(count)])
-            while any((self._app.committed_offset(TP(*tp)) or 0) < end for tp, end in ends.items()):
-                self.check()
-                await asyncio.sleep(_LOOK_SECONDS)
+        before, ends = None, dict[TopicPartition, int]()
+        while before != ends:
+            before, ends = ends, {}
+            for topic in (self._pipeline.source, *steps):
+                count = 1 if topic == steps[-1] else self._partitions
+                ends |= await self._client.end_offsets([TopicPartition(topic, number) for number in range(count)])
+                while any((self._app.committed_offset(TP(*tp)) or 0) < end for tp, end in ends.items()):
+                    self.check()
+                    await asyncio.sleep(_LOOK_SECONDS)
 
     async def results(self) -> AsyncIterator[Any]:
         """The messages of `matches` and `clusters`, from the first one on, as they arrive."""

@@ -1,4 +1,4 @@
-"""The order of records: no effect where values are counted first, and a bounded effect in a stream."""
+"""The order of records: no effect where values are counted first, and a bounded, fading effect in a stream."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -75,6 +75,22 @@ def test_the_order_of_arrival_changes_a_weight_by_no_more_than_the_bound(
             assert max(own) - min(own) <= bound + _DIGIT
             changed += max(own) - min(own) > _DIGIT
     assert changed >= 100
+
+
+@pytest.mark.parametrize(("name", "most"), [("splink_fake_1000", 5), ("cora", 30)])
+def test_the_matches_of_a_stream_approach_those_of_a_file(name: str, most: int, data_dir: Path) -> None:
+    corpus, profile = corpus_of(name, data_dir)
+    file = RecordLinker(profile, max_candidates=0)
+    file.count_first(corpus.records)
+    file.add_many(corpus.records)
+    expected = {(match.left, match.right) for match in file.matches()}
+    for order in range(ORDERS):
+        stream, records = RecordLinker(profile, max_candidates=0), shuffled(corpus.records, order)
+        for start in range(0, len(records), 50):
+            stream.add_many(records[start : start + 50])
+        assert len({(match.left, match.right) for match in stream.matches()} ^ expected) <= most, order
+        counted = [pair.union for record in records for pair in stream._ledger.pairs_of(record.id)]
+        assert min(counted) >= len(records) / 2 - 50, order
 
 
 def test_records_that_return_are_scored_by_the_values_of_all_records(data_dir: Path) -> None:

@@ -94,8 +94,8 @@ class RecordPairs:
         keys = _Keys(pairs, at[reported])
         for place, (chosen, score) in enumerate(zip(at[reported].tolist(), scored(reported), strict=True)):
             evidence[chosen] = evidence_text(score, keys.shared(place))
-        none = np.zeros(count, np.uint32)
-        return Compared(similarity, none, none, None, evidence)
+        none, counted = np.zeros(count, np.uint32), np.full(count, counts.records, np.uint32)
+        return Compared(similarity, none, counted, None, evidence)
 
     def forget(self, ref: int) -> None:
         """Drop a version that will not be compared again."""

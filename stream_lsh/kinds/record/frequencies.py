@@ -36,6 +36,12 @@ class RecordCounts:
         self._constant = counted is not None
         self._fields = len(profile.fields)
         self._counted: list[Values | None] = []
+        self._live = 0
+
+    @property
+    def records(self) -> int:
+        """The number of counted records; 0 if they will never change a score."""
+        return 0 if self._constant or not self.scorer.is_counting else self._live
 
     def put(self, rows: I64, record: DocumentsRecord) -> None:
         """Count the versions of a changelog record, which are now in these rows; -1: the version is not stored."""
@@ -61,7 +67,9 @@ class RecordCounts:
             counted += [None] * (row + 1 - len(counted))
         before = counted[row]
         if before is not None:
+            self._live -= 1
             self.scorer.count_values(before, remove=True)
         now = counted[row] = self.scorer.counted(values_of(text, self._fields)) if text else None
         if now is not None:
+            self._live += 1
             self.scorer.count_values(now)

@@ -50,7 +50,8 @@ class RecordLinker(InMemory):
     Guarantees:
         matches and entities do not depend on the order in which records are added, replaced and removed, except through
         caps and through frequencies: `term_frequency`, `tfidf` and `qgram-cosine` weigh a value by its frequency so
-        far, unless `count_first` has counted all values.  A score is constant until one of its two records changes.
+        far, unless `count_first` has counted all values.  A score counts at least half of the records: it is computed
+        again each time their number has doubled.
     Cost:
         some 150 us a person in batches of hundreds, 700 us alone; 2 to 3 KB each.
 

@@ -189,17 +189,27 @@ def golden_records_are_true(view: View) -> Iterator[str]:
 
 
 def scores_stay(view: View) -> Iterator[str]:
-    """A pair of the same versions keeps its score while it exists; if no score crosses a threshold, always."""
-    known: dict[tuple[object, ...], float] = {}
+    """A pair of the same versions keeps its score until one counts more records; gone ones too, if scores are calm."""
+    known: dict[tuple[object, ...], tuple[int, float]] = {}
     for offset, results in sorted(view.run.broker.settled.items()):
         changes = results[0].changes
         if not _records(view).is_calm:
             gone = {*changes.pairs_gone}
             known = {key: score for key, score in known.items() if key[:2] not in gone}
         for state in changes.pairs:
-            before = known.setdefault(state[:4], state.similarity)
-            if before != state.similarity:
+            score, before = (state.union, state.similarity), known.get(state[:4], (-1, 0.0))
+            known[state[:4]] = score
+            if score[0] < before[0] or (score[0] == before[0] and score != before):
                 yield f"at {offset} the score of {state} was {before}"
+
+
+def no_score_is_outdated(view: View) -> Iterator[str]:
+    """A score counts more than half of the records that the partition of its right end has reported."""
+    graph, records = view.settler.ledger.graph, view.settler.outdated.records
+    for pair in graph.pairs.numbers().tolist():
+        partition = graph.nodes.refs[graph.pairs.ends[2 * pair + 1]] >> 48
+        if 2 * graph.pairs.union[pair] <= records.get(partition, -1):
+            yield f"{graph.pairs.state(pair)} counts too few of {records[partition]} records"
 
 
 def settled_again_gives_the_same(view: View) -> Iterator[str]:
@@ -287,6 +297,7 @@ CHECKS = (
     entities_are_true,
     golden_records_are_true,
     scores_stay,
+    no_score_is_outdated,
     settled_again_gives_the_same,
     frequencies_are_those_of_live_records,
     no_pair_flickers,

@@ -137,8 +137,8 @@ class DriftingPairs:
             if near[at] and ours & theirs:
                 similarity[at] = max(0.0, len(ours & theirs) / len(ours | theirs) - less)
                 evidence[at] = repr(float(similarity[at]))
-        none = np.zeros(len(pairs), np.uint32)
-        return Compared(similarity, none, none, None, evidence)
+        none, counted = np.zeros(len(pairs), np.uint32), np.full(len(pairs), seen[1], np.uint32)
+        return Compared(similarity, none, counted, None, evidence)
 
     def forget(self, ref: int) -> None:
         """Nothing is remembered."""

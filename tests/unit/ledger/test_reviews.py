@@ -1,5 +1,8 @@
 """Pairs for users to review, which connect no documents; each bench compares every frame with the oracle."""
 
+import random
+from itertools import combinations
+
 import pytest
 
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange
@@ -76,6 +79,45 @@ def test_the_score_of_two_versions_stays() -> None:
         assert (again.matches, again.reviews, again.changes.pairs) == ([], [], [])
     (pair,) = world.ledger.snapshot().pairs
     assert (pair.similarity, pair.evidence) == (0.95, "{}")
+
+
+def test_a_score_that_counts_more_records_replaces_another_one() -> None:
+    world = bench()
+    world.settle(edges=[edge("a", "b", 95)])
+    more = edge("b", "a", 85)._replace(union=200)
+    settled = world.settle(edges=[more])
+    assert settled.matches == [MatchChange("a", "b", reason="updated")]
+    assert settled.reviews == [MatchChange("a", "b", 0.85, 85, 200, 1, 2)]
+    assert settled.rechecks == []
+    assert world.settle(edges=[edge("a", "b", 95), more]).changes.pairs == []
+    settled = world.settle(edges=[edge("a", "b", 50)._replace(union=201)])
+    assert settled.reviews == [MatchChange("a", "b", reason="updated")]
+    assert groups(world) == {}
+
+
+def test_scores_may_arrive_repeatedly_and_in_any_order(seed: int) -> None:
+    rng = random.Random(seed)
+    best = {pair: rng.randint(2, 9) for pair in combinations("abcdef", 2)}
+    # The score with the most records is not below the threshold: a ledger does not remember withdrawn pairs.
+    sent = [
+        edge(one, other, rng.choice((82, 85, 93, 98)) if count == most else rng.choice((50, 85, 95)))._replace(
+            union=count
+        )
+        for (one, other), most in best.items()
+        for count in range(1, most + 1)
+    ]
+    worlds = [bench(), bench()]
+    for world in worlds:
+        arriving = [*sent, *rng.choices(sent, k=30)]
+        rng.shuffle(arriving)
+        while arriving:
+            world.settle(edges=[arriving.pop() for _ in range(min(len(arriving), rng.randint(1, 9)))])
+    one, other = (
+        [(pair.left, pair.right, pair.similarity, pair.union) for pair in world.ledger.snapshot().pairs]
+        for world in worlds
+    )
+    assert one == other
+    assert {(left, right): union for left, right, _, union in one} == best
 
 
 def test_an_expired_document_takes_its_reviews_along_and_leaves_no_link() -> None:

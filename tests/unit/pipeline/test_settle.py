@@ -132,6 +132,60 @@ def test_rechecks_name_the_newest_refs_of_both_ends() -> None:
     assert pairs == {frozenset({high, 1}), frozenset({high, 4})}
 
 
+def scored(left: End, right: End, similarity: float, records: int) -> Edges:
+    """A scored pair; the partition of `right` had this number of records."""
+    return replace(edges((left, right, similarity)), union=np.array([records], np.uint32))
+
+
+def rescored(settlement: Settlement) -> list[tuple[int, int]]:
+    rechecks = settlement.rechecks
+    return [] if rechecks is None else [*zip(rechecks.new.tolist(), rechecks.old.tolist(), strict=True)]
+
+
+def test_pairs_are_compared_again_when_the_records_of_their_partition_have_doubled() -> None:
+    settler, x, y = Settler(0.5, 2, link_from=0.9), ("x", make_ref(1, 5), 10), ("y", make_ref(1, 6), 10)
+    assert rescored(settled(settler, EdgesFrame(edges=scored(B, A, 0.75, 500)))) == []
+    assert rescored(settled(settler, EdgesFrame(edges=scored(y, x, 0.75, 2_000)))) == [], "another partition"
+    assert rescored(settled(settler, EdgesFrame(edges=scored(C, A, 0.75, 990)))) == []
+    assert rescored(settled(settler, EdgesFrame(edges=scored(C, B, 0.75, 1_000)))) == [(1, 2)], (
+        "right is the greater id"
+    )
+    assert rescored(settled(settler, EdgesFrame(edges=scored(C, B, 0.75, 1_001)))) == [], "it has been asked for"
+    assert rescored(settled(settler, EdgesFrame(edges=scored(C, B, 0.75, 1_010)))) == [(1, 2)], "no answer has arrived"
+    answer = settled(settler, EdgesFrame(edges=scored(A, B, 0.95, 1_020)))
+    assert [(match.left, match.right, match.similarity) for match in answer.settled.matches] == [("a", "b", 0.95)]
+    assert rescored(answer) == []
+    assert rescored(settled(settler, EdgesFrame(edges=scored(C, B, 0.75, 1_900)))) == []
+
+
+def test_a_pair_that_arrives_with_an_outdated_score_is_compared_again() -> None:
+    settler, few = Settler(0.5, 2, link_from=0.9), make_ref(1, 5)
+    settled(settler, EdgesFrame(edges=scored(B, A, 0.75, 500)))
+    # The partition of the smaller id, which has three records, has scored these.
+    settled(settler, EdgesFrame(edges=scored(("y", 7, 10), ("x", few, 10), 0.75, 3)))
+    assert rescored(settled(settler, EdgesFrame(edges=scored(("z", 8, 10), ("x", few, 10), 0.75, 3)))) == [(few, 8)]
+    assert rescored(settled(settler, EdgesFrame(edges=scored(("x", few, 10), ("z", 8, 10), 0.75, 500)))) == []
+
+
+def test_pairs_in_doubt_and_pairs_without_counts_are_not_outdated() -> None:
+    settler = Settler(0.5, link_from=0.9)
+    settled(settler, EdgesFrame(edges=scored(B, A, 0.75, 10)))
+    settled(settler, EdgesFrame((Retirement("b", 9, 25, 9, False, 25),)))
+    assert rescored(settled(settler, EdgesFrame(edges=scored(C, A, 0.75, 900)))) == []
+    plain = Settler(0.5, link_from=0.9)
+    for row in (A, B, 0.75), (A, C, 0.75), (B, C, 0.95):
+        assert rescored(settled(plain, EdgesFrame(edges=scored(*row, 0)))) == []
+
+
+def test_one_search_asks_for_a_share_of_the_pairs_those_with_the_oldest_scores_first() -> None:
+    settler, count = Settler(0.5, link_from=0.9), 1_500
+    ends = [(f"{number:04}", number, 10) for number in range(count + 2)]
+    many = edges(*[(ends[number + 1], ends[number], 0.75) for number in range(count)])
+    settled(settler, EdgesFrame(edges=replace(many, union=np.arange(count, 0, -1, dtype=np.uint32) + 5_000)))
+    again = rescored(settled(settler, EdgesFrame(edges=scored(ends[count + 1], ends[count], 0.75, 20_000))))
+    assert sorted(again) == [(number, number + 1) for number in range(count - 1_000, count)]
+
+
 # -- the horizon
 
 
