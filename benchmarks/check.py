@@ -26,10 +26,8 @@ from pathlib import Path
 from datasketch import MinHash, MinHashLSH  # type: ignore[import-untyped]
 
 from benchmarks.worker.broker import Bench, KeyValue, cpu_seconds, documents
-from benchmarks.worker.costs import near
+from benchmarks.worker.costs import in_memory, near
 from benchmarks.worker.latency import alone, paced
-from stream_lsh.config import parse
-from stream_lsh.pipeline.local import BATCH, LocalPipeline
 from tests.evaluation.brokers import choose_broker
 
 TOLERANCE = 0.15
@@ -102,15 +100,15 @@ def _lanes(bench: Bench) -> dict[str, Callable[[], float]]:
     def of_sparse() -> float:
         warm = sum(number < _WARM for number in twins)
         worker = _of_worker(bench, sparse, warm, len(twins)) / _SPARSE
-        return worker / (_in_memory(sparse) / len(sparse))
+        return worker / (in_memory(sparse) / len(sparse))
 
     def of_dense() -> float:
         # A pair exactly at the threshold is found with the probability `recall`.
-        return _of_worker(bench, dense, 0, pairs * 999 // 1_000) / _in_memory(dense)
+        return _of_worker(bench, dense, 0, pairs * 999 // 1_000) / in_memory(dense)
 
     def of_datasketch() -> float:
         some = sparse[: 4 * _BY_DATASKETCH]
-        return _in_memory(some) / len(some) / (_by_datasketch(some[:_BY_DATASKETCH]) / _BY_DATASKETCH)
+        return in_memory(some) / len(some) / (_by_datasketch(some[:_BY_DATASKETCH]) / _BY_DATASKETCH)
 
     def of_latency() -> float:
         return paced(bench, _RATE, _PACED, 1).p50_ms / alone(bench, _RATE, _PACED).p50_ms
@@ -130,17 +128,6 @@ def _of_worker(bench: Bench, messages: Sequence[KeyValue], warm_matches: int, ma
         stream.feed(messages[first:])
         stream.matches(matches, patience=60.0)
         return cpu_seconds(process.pid) - spent
-
-
-def _in_memory(messages: Sequence[KeyValue]) -> float:
-    """The processor time of the chain in memory, without reading the messages."""
-    pipeline = parse('[pipeline]\nname = "p"\nsource = "s"\nmax_candidates = 0\n', "check", {}).pipelines[0]
-    given = [pipeline.document(value, key, 1_700_000_000_000) for key, value in messages]
-    chain = LocalPipeline(pipeline.kind.scheme(), pipeline.kind.least, pipeline.limits())
-    began = time.process_time()
-    for start in range(0, len(given), BATCH):
-        chain.process(given[start : start + BATCH])
-    return time.process_time() - began
 
 
 def _by_datasketch(messages: Sequence[KeyValue]) -> float:

@@ -33,7 +33,7 @@ from stream_lsh.model import Document
 from stream_lsh.pipeline.agents.effects import Append, Effect, Publish
 from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame, EdgesFrame, Frame, VerificationsFrame
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
-from stream_lsh.pipeline.local import LocalPipeline
+from stream_lsh.pipeline.local import BATCH, LocalPipeline
 from stream_lsh.wire.frames import decode_bands, decode_candidates, decode_edges, decode_verifications, encode
 from stream_lsh.wire.outgoing import parts_of
 from tests.evaluation.brokers import choose_broker
@@ -160,6 +160,17 @@ def near(count: int, group: int, size: int) -> list[KeyValue]:
     numbers = np.random.default_rng(2).permutation(count).tolist()
     found = [pipeline.kind.example(number // group, number % group, size, pipeline.fields) for number in numbers]
     return [(key, value or b"") for key, value in found]
+
+
+def in_memory(messages: Sequence[KeyValue]) -> float:
+    """The processor time of the chain in memory, without reading the messages."""
+    pipeline = parse('[pipeline]\nname = "p"\nsource = "s"\nmax_candidates = 0\n', "check", {}).pipelines[0]
+    given = [pipeline.document(value, key, 1_700_000_000_000) for key, value in messages]
+    chain = LocalPipeline(pipeline.kind.scheme(), pipeline.kind.least, pipeline.limits())
+    began = time.process_time()
+    for start in range(0, len(given), BATCH):
+        chain.process(given[start : start + BATCH])
+    return time.process_time() - began
 
 
 def worker(bench: Bench, rounds: int, only: str) -> list[dict[str, Any]]:

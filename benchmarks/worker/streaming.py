@@ -4,7 +4,9 @@ answers      newsgroups20 through Kafka, 1 and 2 workers, 1, 4 and 7 partitions,
 throughput   documents of 3 KB, one in ten a near-duplicate of an earlier one, fed as fast as they are taken; beside it
              datasketch on a file of them, without Kafka, and a consumer with datasketch and Redis on the same broker
              (`redis-server` has to be there)
-latency      the same at 100 and at 1,000 documents a second: a document sent, its match received; beside it the same
+dense        texts of 3 KB in groups of 50 near-duplicates, one worker process, 1 and 4 partitions; beside it the chain
+             in memory, without Kafka
+latency      documents at 100 and at 1,000 documents a second: a document sent, its match received; beside it the same
              messages over as many hops with the client alone, and the time at which each hop has stored its message
 way          what one worker process does all the time, by agent, from samples under load
 
@@ -28,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.worker.broker import NEAR, SIZE, Bench, KeyValue, cpu_seconds, documents
+from benchmarks.worker.costs import in_memory, near
 from benchmarks.worker.latency import WARM, latency
 from stream_lsh.config.model import PipelineConfig
 from tests.evaluation.brokers import choose_broker
@@ -37,7 +40,8 @@ Pairs = dict[tuple[str, str], float]
 _BY_DATASKETCH = 4_000
 _BY_REDIS = 2_000
 _LAYOUTS = ((1, 1), (1, 4), (1, 7), (2, 1), (2, 4), (2, 7))
-_PARTS = ("answers", "throughput", "way", "latency")
+_GROUP = 50
+_PARTS = ("answers", "throughput", "dense", "way", "latency")
 _STEPS = ("sign", "index", "gather", "verify", "settle")
 
 
@@ -69,6 +73,17 @@ class Throughput:
     redis_per_second: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Dense:
+    """Pairs a second from the first document sent to the last match received, and the processor time of a pair."""
+
+    partitions: int
+    pairs: int
+    pairs_per_second: float
+    cpu_us_per_pair: float
+    in_memory_us_per_pair: float
+
+
 def main(argv: Sequence[str]) -> int:
     """Run the parts; tables go to standard output, data to the file."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.worker.streaming", description=__doc__)
@@ -87,6 +102,8 @@ def main(argv: Sequence[str]) -> int:
                 results["answers"] = [asdict(one) for one in _answers(bench, options.data)]
             if "throughput" in parts:
                 results["throughput"] = [asdict(one) for one in _throughput(bench, options.documents, options.rounds)]
+            if "dense" in parts:
+                results["dense"] = [asdict(one) for one in _dense(bench, options.documents // 8, options.rounds)]
             if "way" in parts:
                 results["way"] = _way(bench, options.documents)
             if "latency" in parts:
@@ -181,6 +198,30 @@ def _throughput(bench: Bench, count: int, rounds: int) -> list[Throughput]:
         print(
             f"{rate:>11.0f}{row.cpu_us_per_document:>24.0f}{row.matches:>9}{peer:>12.0f}{rate / peer:>5.1f}x"
             + ("" if with_redis is None else f"{with_redis:>12.0f}{rate / with_redis:>5.1f}x"),
+            flush=True,
+        )
+        rows.append(row)
+    print()
+    return rows
+
+
+def _dense(bench: Bench, count: int, rounds: int) -> list[Dense]:
+    pairs, messages = count * (_GROUP - 1) // 2, near(count, _GROUP, SIZE)
+    print(f"{count} documents of {SIZE} characters in groups of {_GROUP}, {pairs} pairs, one worker process\n")
+    print("partitions  pairs/s  worker's us a pair  in memory, us a pair  ratio")
+    rows = []
+    for partitions in (1, 4) * rounds:
+        config, file = bench.configured(partitions, max_candidates=0)
+        with bench.workers(config, file, 1) as (worker,), closing(bench.stream(config.pipelines[0])) as stream:
+            began, spent = time.perf_counter(), cpu_seconds(worker.pid)
+            stream.feed(messages)
+            # A pair exactly at the threshold is found with the probability `recall`.
+            seconds = stream.matches(pairs * 999 // 1_000, patience=60.0) - began
+            spent = cpu_seconds(worker.pid) - spent
+        row = Dense(partitions, pairs, pairs / seconds, spent / pairs * 1e6, in_memory(messages) / pairs * 1e6)
+        print(
+            f"{partitions:>10}{row.pairs_per_second:>9.0f}{row.cpu_us_per_pair:>20.1f}{row.in_memory_us_per_pair:>22.1f}"
+            f"{row.cpu_us_per_pair / row.in_memory_us_per_pair:>7.2f}",
             flush=True,
         )
         rows.append(row)
