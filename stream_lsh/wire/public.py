@@ -198,7 +198,7 @@ def _cluster_value(row: tuple[Any, ...], version: int) -> _Cluster:
     id, event, size, members, representative, merged, split, first_ms, last_ms, _, summary = row
     merged_from, split_from = merged or msgspec.UNSET, msgspec.UNSET if split is None else split
     times = (first_ms, last_ms, version)
-    listed = msgspec.Raw(members.json) if isinstance(members, Listed) else members
+    listed = msgspec.Raw(members.json) if type(members) is Listed else members  # isinstance of a Sequence takes 0.3 us
     value = _Cluster(id, event, size, listed, representative, merged_from, split_from, *times)
     if summary is not None:
         value.headline, value.source_count = summary.headline, summary.source_count

@@ -59,7 +59,7 @@ class Cluster(list[int]):
         if size < _LISTED_FROM:
             return tuple([ids[slot] for slot in reversed(self)])
         joined = NEWEST_LISTED if listed is None else min(size - self.listed_size, NEWEST_LISTED)
-        newest = [ids[slot] for slot in self[: -joined - 1 : -1]]
+        newest = [ids[self[-1]]] if joined == 1 else [ids[slot] for slot in self[: -joined - 1 : -1]]
         try:
             if listed is None or joined == NEWEST_LISTED:
                 listed = Listed.of(newest)

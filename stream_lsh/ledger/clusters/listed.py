@@ -41,7 +41,7 @@ class Listed(Sequence[str]):
         Raises:
             ValueError: one of them has a lone surrogate, or ends with a comma -> use the ids themselves.
         """
-        return cls(_array(ids), len(ids))
+        return cls(b"[%b]" % _entries(ids), len(ids))
 
     def newer(self, ids: Sequence[str], most: int) -> "Listed":
         """The same with further ids at the beginning, fewer than `most`; truncated to the first `most`.
@@ -54,7 +54,7 @@ class Listed(Sequence[str]):
         while count > most:
             end = before.rfind(_BETWEEN, 0, end) + 1
             count -= 1
-        return Listed(b"%b,%b]" % (_array(ids)[:-1], before[1:end]), count)
+        return Listed(b"[%b,%b]" % (_entries(ids), before[1:end]), count)
 
     def __len__(self) -> int:
         return self._count
@@ -78,8 +78,8 @@ class Listed(Sequence[str]):
         return tuple(json.loads(self.json))
 
 
-def _array(ids: Sequence[str]) -> bytes:
+def _entries(ids: Sequence[str]) -> bytes:
     for id in ids:
         if id.endswith(","):
             raise ValueError(f"got {id!a:.60}, expected an id that does not end with a comma")
-    return f"[{','.join(map(_quoted, ids))}]".encode()
+    return (_quoted(ids[0]) if len(ids) == 1 else ",".join(map(_quoted, ids))).encode()

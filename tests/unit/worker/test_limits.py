@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from aiokafka.record.default_records import DefaultRecordBatchBuilder  # type: ignore[import-untyped]
 
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.load import parse
@@ -41,6 +42,16 @@ def test_the_least_limit_of_producer_and_topic_counts() -> None:
     ):
         with pytest.raises(InvariantError, match=r"small: got a record of \d+ bytes, expected at most 300"):
             limits.check("small", key, value, headers)
+
+
+@pytest.mark.parametrize("headers", [None, [], {}, [("reason", b"updated")]])
+def test_a_record_is_refused_exactly_where_the_client_estimates_more_than_the_limit(headers: Any) -> None:
+    limits, estimate = TopicLimits(1_000), DefaultRecordBatchBuilder.estimate_size_in_bytes
+    pairs = [*headers.items()] if isinstance(headers, dict) else headers or []
+    for key in (None, b"", b"k" * 40):
+        for size in range(700, 1_050):
+            assert bool(limits.excess("a", key, b"v" * size, headers)) == (estimate(key, b"v" * size, pairs) > 1_000)
+        assert not limits.excess("a", key, None, headers)
 
 
 @pytest.mark.parametrize("limit", [0, 300])

@@ -13,6 +13,8 @@ from aiokafka.record.default_records import DefaultRecordBatchBuilder  # type: i
 
 from stream_lsh.errors import InvariantError
 
+_MOST_ADDED = 128
+"""More than a batch of one record without headers adds to key and value."""
 Headers = Mapping[str, bytes] | Sequence[tuple[str, bytes]]
 
 
@@ -48,8 +50,10 @@ class TopicLimits:
         """The problem with the size of a record; "" where the topic takes it.
 
         Cost:
-            1 us.
+            .3 us; 1 us for a record with headers, or close to the limit.
         """
+        if not headers and len(key or b"") + len(value or b"") + _MOST_ADDED <= self.of(topic):
+            return ""
         pairs = [*(headers.items() if isinstance(headers, Mapping) else headers or ())]
         size = DefaultRecordBatchBuilder.estimate_size_in_bytes(key, value, pairs)
         limit = self.of(topic)
