@@ -198,7 +198,13 @@ class RecordLinker(InMemory):
         Two records with the decision "different" are never in the same entity, even if other records connect them.  A
         decision persists when the records change.  It applies to pairs that are scored as matches or reviews, and
         otherwise waits until the pair is scored so.
+
+        Raises:
+            ConfigError: another value of `same`; a text such as "different" would count as True.
+            UnusableDocument: the same id twice.
         """
+        if same not in (True, False, None):
+            raise ConfigError(f"decide: got {same!a:.60}, expected True, False or None")
         if one == other:
             raise UnusableDocument("id", f"got the id {one!r:.60} twice, expected two records")
         self._pipeline.decide(one, other, None if same is None else SAME if same else DIFFERENT)

@@ -95,6 +95,15 @@ def test_two_records_that_are_decided_to_differ_are_kept_apart_in_any_cluster() 
     assert groups in ([{"1", "2"}], [{"2", "3"}])
 
 
+def test_a_decision_in_words_is_refused() -> None:
+    linker = RecordLinker(PROFILE)
+    linker.add_many([record("1", "Ann Lee", "1980"), record("2", "Ann Lee", "1980")])
+    for word in ("different", "same", ""):
+        with pytest.raises(ConfigError, match=f"decide: got '{word}', expected True, False or None"):
+            linker.decide("1", "2", word)  # type: ignore[arg-type]
+    assert len(linker.matches()) == 1
+
+
 def test_a_golden_record_keeps_the_values_that_the_profile_prefers() -> None:
     linker = RecordLinker(PROFILE)
     linker.add_many(
