@@ -30,6 +30,7 @@ from tests.kafka.harness import until
 PARTITIONS = 4
 _READY_SECONDS, _STILL_SECONDS = 120.0, 300.0
 _FIRM_SECONDS = 30.0
+_REASONS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,7 @@ class Outcome:
     verdicts: list[Verdict]
     happened: Counter[str] = field(default_factory=Counter)
     exits: list[Counter[int]] = field(default_factory=list)
+    reasons: Counter[str] = field(default_factory=Counter)
 
     @property
     def is_clean(self) -> bool:
@@ -80,6 +82,7 @@ async def run(settings: Settings, say: Callable[[str], None] = print) -> Outcome
         timed("the feed and the faults are over")
         waiting = await still(config, _STILL_SECONDS)
         exits = [Counter(worker.exits) for worker in scene.workers]
+        reasons = sum((worker.reasons for worker in scene.workers), Counter[str]())
         codes = [await worker.stop() for worker in scene.workers]
         timed(f"nothing moves any more: the workers were stopped, with {', '.join(map(str, codes))}")
         verdicts = [await one.part.checker(config, one.pipeline, one.documents).check() for one in streams]
@@ -89,7 +92,7 @@ async def run(settings: Settings, say: Callable[[str], None] = print) -> Outcome
         if waiting:
             verdicts[0].others.append(f"not still after {_STILL_SECONDS:.0f} s: {waiting} messages under way")
         verdicts[0].others += happened.failures
-    outcome = Outcome(folder, verdicts, happened.faults, exits)
+    outcome = Outcome(folder, verdicts, happened.faults, exits, reasons)
     for line in _report(outcome):
         timed(line)
     return outcome
@@ -146,7 +149,8 @@ def _report(outcome: Outcome) -> list[str]:
         for number, codes in enumerate(outcome.exits)
     )
     found = [line for verdict in outcome.verdicts for line in verdict.lines()]
-    return [f"faults: {faults}", f"ends of processes: {exits}", *found]
+    reasons = [f"{count} times: {line}" for line, count in outcome.reasons.most_common(_REASONS)]
+    return [f"faults: {faults}", f"ends of processes: {exits}", *reasons, *found]
 
 
 @asynccontextmanager

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 from collections import Counter
@@ -52,12 +53,14 @@ class Worker:
 
     Attributes:
         exits: how often it ended by itself or by a signal, by exit code.
+        reasons: how often each last line of its log was printed by a process that failed; digits are replaced by 0.
     """
 
     def __init__(self, number: int, config: Path, ask: str) -> None:
         self.number, self._config, self.ask = number, config, ask
         self.log = config.with_name("worker.log")
         self.exits: Counter[int] = Counter()
+        self.reasons: Counter[str] = Counter()
         self._process: asyncio.subprocess.Process | None = None
         self._started_at = 0
         self._stopping = False
@@ -82,6 +85,8 @@ class Worker:
             code = await self._process.wait()
             if not self._stopping:
                 self.exits[code] += 1
+                if code > 0:
+                    self.reasons[self._last_line()] += 1
                 await asyncio.sleep(RESTART_SECONDS)
 
     def send(self, sent: signal.Signals, pid: int | None = None) -> None:
@@ -98,6 +103,12 @@ class Worker:
         with self.log.open("rb") as log:
             log.seek(self._started_at)
             return b" ready: " in log.read()
+
+    def _last_line(self) -> str:
+        with self.log.open("rb") as log:
+            log.seek(self._started_at)
+            *_, last = ["nothing was printed", *log.read().decode(errors="replace").splitlines()]
+        return re.sub("[0-9]+", "0", last)
 
     async def stop(self) -> int | None:
         """Stop it in order; the exit code, None if it did not run or had to be killed."""

@@ -85,10 +85,19 @@ def is_ready(app: Any) -> bool:
 
 
 async def until(condition: Callable[[], Any], seconds: float = 20.0) -> None:
-    """Wait until it is true."""
-    async with asyncio.timeout(seconds):
-        while not condition():
-            await asyncio.sleep(0.01)
+    """Wait until it is true.
+
+    Raises:
+        TimeoutError: it is not; the message has the place of the condition.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            while not condition():
+                await asyncio.sleep(0.01)
+    except TimeoutError:
+        code = getattr(condition, "__code__", None)
+        place = "" if code is None else f": {code.co_filename}:{code.co_firstlineno}"
+        raise TimeoutError(f"not true within {seconds:g} s{place}") from None
 
 
 async def quiet(count: Callable[[], int], enough: int, still: float = 1.5, seconds: float = 15.0) -> None:

@@ -68,9 +68,9 @@ def applied(app: WorkerApp) -> dict[str, int]:
 def test_a_worker_that_is_killed_is_replaced_by_one_that_has_its_state(
     broker: Broker, name: str, data_dir: Path, tmp_path: Path
 ) -> None:
-    config = following(configured(broker, name, PARTITIONS), session_timeout_ms=2_000)
+    config = following(configured(broker, name, PARTITIONS))
     stream = edits(articles(data_dir, 1_500), 3)
-    file = written(config, tmp_path, session_timeout="2s", standbys=1)
+    file = written(config, tmp_path, standbys=1)
     first, second, third = (list(part) for part in thirds(stream))
 
     async def run() -> tuple[dict[str, int], bool, list[str]]:
