@@ -6,6 +6,7 @@ throughput   documents of 3 KB, one in ten a near-duplicate of an earlier one, f
              (`redis-server` has to be there)
 dense        texts of 3 KB in groups of 50 near-duplicates, one worker process, 1 and 4 partitions; beside it the chain
              in memory, without Kafka
+growth       a million documents like those of throughput, and what each costs the worker meanwhile; only if named
 latency      documents at 100 and at 1,000 documents a second: a document sent, its match received; beside it the same
              messages over as many hops with the client alone, and the time at which each hop has stored its message
 way          what one worker process does all the time, by agent, from samples under load
@@ -29,6 +30,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.worker.broker import NEAR, SIZE, Bench, KeyValue, cpu_seconds, documents
 from benchmarks.worker.costs import in_memory, near
 from benchmarks.worker.latency import WARM, latency
@@ -42,6 +45,8 @@ _BY_REDIS = 2_000
 _LAYOUTS = ((1, 1), (1, 4), (1, 7), (2, 1), (2, 4), (2, 7))
 _GROUP = 50
 _PARTS = ("answers", "throughput", "dense", "way", "latency")
+_LONG_PARTS = ("growth",)
+_WINDOWS = (10_000, *range(100_000, 1_000_001, 100_000))
 _STEPS = ("sign", "index", "gather", "verify", "settle")
 
 
@@ -74,6 +79,15 @@ class Throughput:
 
 
 @dataclass(frozen=True, slots=True)
+class Growth:
+    """The cost of the documents since the last row, once a worker has this many."""
+
+    documents: int
+    cpu_us_per_document: float
+    documents_per_second: float
+
+
+@dataclass(frozen=True, slots=True)
 class Dense:
     """Pairs a second from the first document sent to the last match received, and the processor time of a pair."""
 
@@ -89,7 +103,12 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.worker.streaming", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
     parser.add_argument("--out", type=Path, help="where the data goes, as JSON")
-    parser.add_argument("--part", choices=_PARTS, action="append", help="only this; may be repeated")
+    parser.add_argument(
+        "--part",
+        choices=(*_PARTS, *_LONG_PARTS),
+        action="append",
+        help="only this; may be repeated; growth if named only",
+    )
     parser.add_argument("--documents", type=int, default=40_000, help="of a round of throughput")
     parser.add_argument("--rounds", type=int, default=3, help="of throughput and latency")
     options = parser.parse_args(argv)
@@ -104,6 +123,8 @@ def main(argv: Sequence[str]) -> int:
                 results["throughput"] = [asdict(one) for one in _throughput(bench, options.documents, options.rounds)]
             if "dense" in parts:
                 results["dense"] = [asdict(one) for one in _dense(bench, options.documents // 8, options.rounds)]
+            if "growth" in parts:
+                results["growth"] = [asdict(one) for one in _growth(bench)]
             if "way" in parts:
                 results["way"] = _way(bench, options.documents)
             if "latency" in parts:
@@ -201,6 +222,29 @@ def _throughput(bench: Bench, count: int, rounds: int) -> list[Throughput]:
             flush=True,
         )
         rows.append(row)
+    print()
+    return rows
+
+
+def _growth(bench: Bench) -> list[Growth]:
+    print(
+        f"{_WINDOWS[-1]} documents of {SIZE} characters, {NEAR:.0%} near-duplicates, one worker process, 4 partitions\n"
+    )
+    print("documents  worker's us a document  documents/s")
+    rows = []
+    (messages, twins), (config, file) = documents(WARM + _WINDOWS[-1]), bench.configured(4)
+    matches = np.searchsorted(sorted(twins), [WARM + last for last in _WINDOWS])
+    with bench.workers(config, file, 1) as (worker,), closing(bench.stream(config.pipelines[0])) as stream:
+        stream.feed(messages[:WARM])
+        stream.matches(sum(number < WARM for number in twins))
+        for first, last, enough in zip((0, *_WINDOWS), _WINDOWS, matches.tolist(), strict=False):
+            began, spent = time.perf_counter(), cpu_seconds(worker.pid)
+            stream.feed(messages[WARM + first : WARM + last])
+            seconds = stream.matches(enough, patience=60.0) - began
+            spent = cpu_seconds(worker.pid) - spent
+            row = Growth(last, spent / (last - first) * 1e6, (last - first) / seconds)
+            print(f"{last:>9}{row.cpu_us_per_document:>24.0f}{row.documents_per_second:>13.0f}", flush=True)
+            rows.append(row)
     print()
     return rows
 

@@ -18,7 +18,7 @@ its offset; batches reach the disk in their order, some 4 MB at a time, and are 
 a machine leaves the state of some offset, and the changelog has the rest: RocksDB has no log of its own.  A record
 is written once it is stored in the changelog; until then its contents are in memory.
 
-RocksDB keeps a checksum of every block and checks it with every read.
+RocksDB keeps a checksum of every block and of every blob, and checks it with every read.
 """
 
 import json
@@ -54,6 +54,13 @@ _FEW_CHANGES = 10_000  # are read one by one, however few versions there are
 _ABOUT = Struct("<II")
 _NOTHING = _ABOUT.pack(0, 0)
 _BUFFER_BYTES, _CACHE_BYTES = 4 << 20, 16 << 20
+_BLOB_BYTES = 256
+"""Values from this length on are in blob files: texts, and most signatures."""
+_OLDEST_SHARE, _GARBAGE_SHARE = 0.1, 0.5
+"""The oldest tenth of the blob files is rewritten when half of it is deleted, or when a compaction reaches its keys."""
+_COMPACT_AT = 16
+"""Files of new keys at which they are merged with the others."""
+
 _log = logging.getLogger(__name__)
 _cache = Cache(_CACHE_BYTES)  # of all partitions; the page cache of the system is behind it
 
@@ -83,7 +90,9 @@ class DocumentStore(PartitionStore):
         super().__init__(place, identity)
 
     def _open(self) -> None:
-        db = self._db = Rdict(str(self._place), _options())
+        options = _options()
+        # Given once, they are not used for a copy that exists: it keeps its own, and has a cache of its own.
+        db = self._db = Rdict(str(self._place), options, {"default": options})
         stored, offset = db.get(_IDENTITY), db.get(_OFFSET)
         if stored is not None:
             self._identity.check(stored.decode(errors="replace"), self._place)
@@ -396,4 +405,19 @@ def _options() -> Options:
     options.set_write_buffer_size(_BUFFER_BYTES)
     options.set_keep_log_file_num(2)
     options.set_max_open_files(256)
+    _separate_contents(options)
     return options
+
+
+def _separate_contents(options: Options) -> None:
+    """Keep contents in blob files, which compaction does not rewrite; docs/internals/adr/0050."""
+    options.set_enable_blob_files(True)
+    options.set_min_blob_size(_BLOB_BYTES)
+    options.set_blob_compression_type(DBCompressionType.lz4())
+    options.set_enable_blob_gc(True)
+    options.set_blob_gc_age_cutoff(_OLDEST_SHARE)
+    options.set_blob_gc_force_threshold(_GARBAGE_SHARE)
+    # What remains are small keys: fewer, larger compactions.
+    options.set_level_zero_file_num_compaction_trigger(_COMPACT_AT)
+    options.set_level_zero_slowdown_writes_trigger(3 * _COMPACT_AT)
+    options.set_level_zero_stop_writes_trigger(4 * _COMPACT_AT)
