@@ -18,7 +18,7 @@ from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.records.model import as_text
 from stream_lsh.retention import BEGINNING_MS, Horizon
-from stream_lsh.worker.storage import documents
+from stream_lsh.worker.storage import documents, rocksdb
 from stream_lsh.worker.storage.documents import DocumentStore
 from stream_lsh.worker.storage.folder import Identity
 from tests.simulation.pipelines.entities import PROFILE, miscounted
@@ -325,7 +325,7 @@ def test_damage_is_found_and_nothing_of_it_is_read(suffix: str, harm: str, tmp_p
 
 def test_copies_without_blob_files_stay_readable_and_get_some(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as earlier:
-        earlier.setattr(documents, "_separate_contents", lambda options: None)
+        earlier.setattr(rocksdb, "_separate_contents", lambda options: None)
         filled(tmp_path / "d")
     assert not list((tmp_path / "d").glob("*.blob"))
     store = store_of(tmp_path / "d")

@@ -30,7 +30,7 @@ from struct import Struct
 from typing import Any
 
 import numpy as np
-from rocksdict import BlockBasedOptions, Cache, DBCompressionType, Options, Rdict, WriteBatch, WriteOptions
+from rocksdict import WriteBatch, WriteOptions
 
 from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.errors import DamagedBytes, InvariantError, StateError
@@ -45,6 +45,7 @@ from stream_lsh.retention import Horizon
 from stream_lsh.worker.storage.folder import Identity, writing
 from stream_lsh.worker.storage.partition import PartitionStore
 from stream_lsh.worker.storage.recent import Contents, RecentContents
+from stream_lsh.worker.storage.rocksdb import open_rocksdb
 from stream_lsh.worker.storage.versions import read_versions, revised, versions_of, write_versions
 
 _IDENTITY, _OFFSET, _HORIZON, _HAS_FILE = b"!identity", b"!offset", b"!horizon", b"!file"
@@ -53,16 +54,7 @@ _FILE = "versions.arrays"
 _FEW_CHANGES = 10_000  # are read one by one, however few versions there are
 _ABOUT = Struct("<II")
 _NOTHING = _ABOUT.pack(0, 0)
-_BUFFER_BYTES, _CACHE_BYTES = 4 << 20, 16 << 20
-_BLOB_BYTES = 256
-"""Values from this length on are in blob files: texts, and most signatures."""
-_OLDEST_SHARE, _GARBAGE_SHARE = 0.1, 0.5
-"""The oldest tenth of the blob files is rewritten when half of it is deleted, or when a compaction reaches its keys."""
-_COMPACT_AT = 16
-"""Files of new keys at which they are merged with the others."""
-
 _log = logging.getLogger(__name__)
-_cache = Cache(_CACHE_BYTES)  # of all partitions; the page cache of the system is behind it
 
 
 class DocumentStore(PartitionStore):
@@ -90,9 +82,7 @@ class DocumentStore(PartitionStore):
         super().__init__(place, identity)
 
     def _open(self) -> None:
-        options = _options()
-        # Given once, they are not used for a copy that exists: it keeps its own, and has a cache of its own.
-        db = self._db = Rdict(str(self._place), options, {"default": options})
+        db = self._db = open_rocksdb(self._place)
         stored, offset = db.get(_IDENTITY), db.get(_OFFSET)
         if stored is not None:
             self._identity.check(stored.decode(errors="replace"), self._place)
@@ -393,31 +383,3 @@ def _retired_values(record: DocumentsRecord) -> dict[int, bytes]:
     table = np.column_stack((record.retired_refs, record.retired_buckets)).astype("<u8", copy=False)
     rows, starts = np.unique(record.retired_rows, return_index=True)
     return dict(zip(rows.tolist(), (part.tobytes() for part in np.split(table, starts[1:])), strict=False))
-
-
-def _options() -> Options:
-    options, blocks = Options(raw_mode=True), BlockBasedOptions()
-    blocks.set_block_cache(_cache)
-    blocks.set_bloom_filter(10, block_based=False)
-    blocks.set_block_size(16 << 10)
-    options.set_block_based_table_factory(blocks)
-    options.set_compression_type(DBCompressionType.lz4())
-    options.set_write_buffer_size(_BUFFER_BYTES)
-    options.set_keep_log_file_num(2)
-    options.set_max_open_files(256)
-    _separate_contents(options)
-    return options
-
-
-def _separate_contents(options: Options) -> None:
-    """Keep contents in blob files, which compaction does not rewrite; docs/internals/adr/0050."""
-    options.set_enable_blob_files(True)
-    options.set_min_blob_size(_BLOB_BYTES)
-    options.set_blob_compression_type(DBCompressionType.lz4())
-    options.set_enable_blob_gc(True)
-    options.set_blob_gc_age_cutoff(_OLDEST_SHARE)
-    options.set_blob_gc_force_threshold(_GARBAGE_SHARE)
-    # What remains are small keys: fewer, larger compactions.
-    options.set_level_zero_file_num_compaction_trigger(_COMPACT_AT)
-    options.set_level_zero_slowdown_writes_trigger(3 * _COMPACT_AT)
-    options.set_level_zero_stop_writes_trigger(4 * _COMPACT_AT)

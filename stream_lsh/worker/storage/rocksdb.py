@@ -1,0 +1,53 @@
+"""RocksDB as documents need it: short keys in sorted files, contents in blob files.
+
+See docs/internals/adr/0050-contents-in-blob-files.md.
+"""
+
+from pathlib import Path
+
+from rocksdict import BlockBasedOptions, Cache, DBCompressionType, Options, Rdict
+
+_BUFFER_BYTES, _CACHE_BYTES = 4 << 20, 16 << 20
+_BLOB_BYTES = 256
+"""Values from this length on are in blob files: texts, and most signatures."""
+_OLDEST_SHARE, _GARBAGE_SHARE = 0.1, 0.5
+"""The oldest tenth of the blob files is rewritten when half of it is deleted, or when a compaction reaches its keys."""
+_COMPACT_AT = 16
+"""Files of new keys at which they are merged with the others."""
+
+_cache = Cache(_CACHE_BYTES)  # of all partitions; the page cache of the system is behind it
+
+
+def open_rocksdb(place: Path) -> Rdict:
+    """The database in a folder, which is created if it is missing.  Keys and values are bytes.
+
+    Raises:
+        Exception: the files are damaged, or the disk does not work; rocksdict has no class for it.
+    """
+    options = Options(raw_mode=True)
+    blocks = BlockBasedOptions()
+    blocks.set_block_cache(_cache)
+    blocks.set_bloom_filter(10, block_based=False)
+    blocks.set_block_size(16 << 10)
+    options.set_block_based_table_factory(blocks)
+    options.set_compression_type(DBCompressionType.lz4())
+    options.set_write_buffer_size(_BUFFER_BYTES)
+    options.set_keep_log_file_num(2)
+    options.set_max_open_files(256)
+    _separate_contents(options)
+    # Given once, the options are not used for a database that exists: it keeps its own, and has a cache of its own.
+    return Rdict(str(place), options, {"default": options})
+
+
+def _separate_contents(options: Options) -> None:
+    """Keep contents in blob files, which compaction does not rewrite."""
+    options.set_enable_blob_files(True)
+    options.set_min_blob_size(_BLOB_BYTES)
+    options.set_blob_compression_type(DBCompressionType.lz4())
+    options.set_enable_blob_gc(True)
+    options.set_blob_gc_age_cutoff(_OLDEST_SHARE)
+    options.set_blob_gc_force_threshold(_GARBAGE_SHARE)
+    # The files of keys are small: fewer, larger compactions.
+    options.set_level_zero_file_num_compaction_trigger(_COMPACT_AT)
+    options.set_level_zero_slowdown_writes_trigger(3 * _COMPACT_AT)
+    options.set_level_zero_stop_writes_trigger(4 * _COMPACT_AT)
