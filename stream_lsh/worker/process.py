@@ -2,8 +2,10 @@
 
 import gc
 import logging
+import resource
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 import faust
 
@@ -15,6 +17,7 @@ from stream_lsh.worker.topology import build_app
 _log = logging.getLogger(__name__)
 
 FAILED, WRONG_USE = 1, 2
+OPEN_FILES = 10_240  # a Mac allows no more; the default of many systems is 1,024 or less
 COLLECT_AFTER = 100_000
 """Objects between two searches for reference cycles: the state has no cycles, but a million objects to traverse."""
 
@@ -25,6 +28,7 @@ def execute(config: Config, partitions: Mapping[str, int], level: str, *, embedd
     0 after SIGTERM and SIGINT, with everything acknowledged; 2 for errors that the operator must fix; 1 for all others,
     after which a supervisor restarts the process.
     """
+    allow_open_files()
     app = build_app(config, partitions, embedded=embedded)
     gc.freeze()  # the objects of the libraries live until the end
     gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
@@ -43,6 +47,16 @@ def execute(config: Config, partitions: Mapping[str, int], level: str, *, embedd
         sys.stderr.write(f"stream-lsh: {type(reason).__name__}: {reason}\n")
         return WRONG_USE if isinstance(reason, ConfigError) else FAILED
     return 0
+
+
+def allow_open_files() -> None:
+    """Raise the limit on open files, as far as this user may: each partition keeps some 64 files open."""
+    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if most == resource.RLIM_INFINITY else min(most, OPEN_FILES)
+    if allowed == resource.RLIM_INFINITY or allowed >= wanted:
+        return
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def warnings_of(config: Config) -> Iterator[str]:
