@@ -150,7 +150,11 @@ class ExpiryChecker(Checker):
             rows = table.snapshot(bands=1)
             stored |= {rows.ids[row]: rows.texts[row] for row in np.flatnonzero(rows.live).tolist()}
         wanted = {id: one.text for id, one in self._live.items() if id not in self._expired}
-        self._say("live documents differ in their changelog", _differing(wanted, stored))
+        differing = [
+            f"{id}: {stored.get(id, 'nothing')!a:.40}, expected {wanted.get(id, 'nothing')!a:.40}"
+            for id in _differing(wanted, stored)
+        ]
+        self._say("live documents differ in their changelog", differing)
 
     async def _published_as_settled(self, pairs: Pairs, members: Mapping[str, str]) -> None:
         state = self._state()
