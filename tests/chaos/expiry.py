@@ -8,12 +8,15 @@ from itertools import accumulate
 import numpy as np
 
 from stream_lsh.arrays import U64
+from stream_lsh.config import Config
+from stream_lsh.config.model import PipelineConfig
 from stream_lsh.kinds.kind import as_kind
 from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.model import Document
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.worker.clients.topic_reader import records
 from tests.chaos.checker import Checker
+from tests.chaos.stories import first_of_repeats
 from tests.kafka.truth import Pairs, components_of
 
 _UNSEEN_MS = 15_000
@@ -31,6 +34,10 @@ class ExpiryChecker(Checker):
     _stored_ms: Mapping[str, int] = {}
     _reached: Sequence[tuple[int, int]] = ()
     """Times of storing, and the greatest event time stored until then; both ascending."""
+
+    def __init__(self, config: Config, pipeline: PipelineConfig, stream: Sequence[Document]) -> None:
+        super().__init__(config, pipeline, stream)
+        self._live = first_of_repeats(stream, pipeline.limits().segment_span_ms)
 
     async def _read_source(self) -> None:
         """When brokers stored the newest version of each document, and how far event time had come."""

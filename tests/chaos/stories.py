@@ -34,13 +34,15 @@ class StoryChecker(Checker):
         self._say("summaries are wrong", wrong)
 
 
-def first_of_repeats(stream: Sequence[Document]) -> dict[str, Document]:
-    """The live documents; without a retention, a repetition of text and metadata keeps the event time of the first."""
+def first_of_repeats(stream: Sequence[Document], span_ms: int | None = None) -> dict[str, Document]:
+    """The live documents; a repetition of text and metadata within a stretch of event time keeps that of the first."""
     live = dict[str, Document]()
     for one in stream:
         before = live.pop(one.id, None)
         if one.text is not None:
             repeats = before is not None and (one.text, one.about) == (before.text, before.about)
+            if before is not None and span_ms is not None:
+                repeats &= one.time_ms // span_ms == before.time_ms // span_ms
             live[one.id] = before if before is not None and repeats else one
     return live
 
