@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, ClassVar
 
 from faust.transport.drivers import aiokafka as driver
+from faust.types import TP
 
 from stream_lsh.worker.engine.acknowledging.commits import ConfirmingConsumer
 from stream_lsh.worker.engine.membership.group import GroupWatch
@@ -40,7 +41,16 @@ class WatchedThread(driver.AIOKafkaConsumerThread):
 
 
 class EngineConsumer(PromptService, ConfirmingConsumer, HoldingConsumer):
-    """The consumer of an `EngineApp`."""
+    """The consumer of an `EngineApp`.
+
+    Fault (faust-streaming 0.15.3): a rebalance that comes while the app stops forgets what is acknowledged and closes
+    the client, in the wrong loop.  The last commit is lost, or repeats for ever, and the worker does not leave the
+    group: the others wait for its session to expire.
+
+    Here the rebalance waits until everything else has stopped.
+
+    Delete when: a rebalance during a stop lets the worker commit and leave the group.
+    """
 
     RebalanceListener: ClassVar[type[driver.ConsumerRebalanceListener]] = ClosedSourcesListener
 
@@ -48,6 +58,18 @@ class EngineConsumer(PromptService, ConfirmingConsumer, HoldingConsumer):
         self.gate = SourceGate()
         super().__init__(*args, **kwargs)
         self.chunks: Mapping[str, int] = self.app.chunks  # type: ignore[attr-defined]  # of EngineApp
+
+    async def on_partitions_revoked(self, revoked: set[TP]) -> None:
+        """Prepare for a rebalance; while the app stops, wait until its agents are done and all is committed."""
+        if self.app.should_stop:
+            await self._stopped.wait()
+        else:
+            await super().on_partitions_revoked(revoked)
+
+    async def on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
+        """Take over partitions, unless the app stops: then it leaves the group at once."""
+        if not self.app.should_stop:
+            await super().on_partitions_assigned(assigned, generation_id)
 
     def _new_consumer_thread(self) -> driver.AIOKafkaConsumerThread:
         return WatchedThread(self, loop=self.loop, beacon=self.beacon)
