@@ -2,14 +2,14 @@
 
 import asyncio
 import contextlib
-from typing import Any, cast
+from typing import Any
 
 from stream_lsh.worker.brokers import Broker
-from stream_lsh.worker.engine import EngineApp, OrderedAcker, RecordList
+from stream_lsh.worker.engine import OrderedAcker, RecordList
 from tests.kafka.harness import admin_at, committed, engine_app, feed, make_topics, numbers, running, until
 
 
-def _counting_app(address: str, name: str, seen: list[int]) -> EngineApp:
+def _counting_app(address: str, name: str, seen: list[int]) -> Any:
     source = f"{name}-in"
     app: Any = engine_app(address, name, chunks={source: 1}, broker_commit_interval=60.0)
 
@@ -20,7 +20,7 @@ def _counting_app(address: str, name: str, seen: list[int]) -> EngineApp:
             await acker.add(event, [])
             seen.append(event.message.partition)
 
-    return cast(EngineApp, app)
+    return app
 
 
 async def stopped_in_a_rebalance(address: str, name: str) -> tuple[bool, int, list[int | None]]:
@@ -30,7 +30,7 @@ async def stopped_in_a_rebalance(address: str, name: str) -> tuple[bool, int, li
     """
     await make_topics(address, f"{name}-in", partitions=2)
     seen: list[int] = []
-    first, second = (cast(Any, _counting_app(address, name, seen)) for _ in range(2))
+    first, second = (_counting_app(address, name, seen) for _ in range(2))
     wait_empty, leaving = first._consumer_wait_empty, list[asyncio.Task[None]]()
 
     async def wait_for_rebalance(consumer: Any, logger: Any) -> None:
