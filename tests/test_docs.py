@@ -55,6 +55,7 @@ _FENCE = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"`([^`\n]+)`")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _SECONDS = re.compile(r"\b[0-9]+\.[0-9] s\b")
+_LAG = re.compile(r'"lag":[0-9]+')
 
 
 _LANGUAGES = ("python", "console", "toml", "sh", "text", "json")
@@ -175,7 +176,7 @@ def pasted_problems(text: str, folder: Path) -> list[str]:
 
 
 def _plain(output: str) -> str:
-    return _SECONDS.sub("N s", output).strip() + "\n"
+    return _LAG.sub('"lag":N', _SECONDS.sub("N s", output)).strip() + "\n"
 
 
 @every_document

@@ -6,23 +6,30 @@ from typing import Any
 import pytest
 
 from tests.browser.cases import CASES, Case
-from tests.browser.window import NARROW, WIDE, window
-
-LOOKS = [
-    (width, scheme, scripts) for width in (NARROW, WIDE) for scheme in ("light", "dark") for scripts in (True, False)
-]
+from tests.browser.window import NARROW, WIDE, Window, window
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_page_is_silent_accessible_and_fits(browser: Any, serve: Callable[..., str], case: Case) -> None:
     address = serve(case.source())
-    for width, scheme, scripts in LOOKS:
-        with window(browser, address, width, scheme, scripts=scripts) as one:
-            assert one.open(case.path, case.value) == case.status
-            assert not one.scrolls_sideways(), (width, scheme)
-            assert one.messages == []
-            shown = one.page.inner_text("body")
-            assert [text for text in case.shows if text not in shown] == [], shown
-            if scripts:
-                assert one.page.evaluate("window.owned === undefined")
+    for width in (NARROW, WIDE):
+        with window(browser, address, width) as one:
+            assert problems(one, case) == []
+            assert one.page.evaluate("window.owned === undefined")
+            for scheme in ("light", "dark"):
+                one.page.emulate_media(color_scheme=scheme)
                 assert one.violations() == [], (width, scheme)
+        with window(browser, address, width, scripts=False) as one:
+            assert problems(one, case) == []
+
+
+def problems(one: Window, case: Case) -> list[str]:
+    """What is wrong with a page, once it has been opened."""
+    status = one.open(case.path, case.value)
+    shown = one.page.inner_text("body")
+    found = [f"not shown: {text}" for text in case.shows if text not in shown] + one.messages
+    if status != case.status:
+        found.append(f"status {status}")
+    if one.scrolls_sideways():
+        found.append("scrolls sideways")
+    return found

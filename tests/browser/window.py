@@ -49,7 +49,8 @@ class Window:
 
     def violations(self) -> list[str]:
         """The violations of the rules of accessibility."""
-        self.page.evaluate(AXE)
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE)
         found: list[str] = self.page.evaluate(
             "axe.run(document).then(r => r.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html).join(' | ')}`))"
         )

@@ -47,7 +47,7 @@ def either_app(repaired: bool, address: str, app_id: str, **more: Any) -> Any:
 
 
 @asynccontextmanager
-async def running(app: faust.App, seconds: float = 30.0) -> AsyncIterator[None]:
+async def running(app: faust.App, seconds: float = 90.0) -> AsyncIterator[None]:
     """Start `app` in this loop and wait until it consumes; stop it at the end, crashed or not."""
     app.finalize()
     try:
@@ -84,7 +84,7 @@ def is_ready(app: Any) -> bool:
     )
 
 
-async def until(condition: Callable[[], Any], seconds: float = 20.0) -> None:
+async def until(condition: Callable[[], Any], seconds: float = 60.0) -> None:
     """Wait until it is true.
 
     Raises:

@@ -62,7 +62,7 @@ async def matched(config: Config) -> set[tuple[str, str]]:
     return set((await published(config))[0])
 
 
-async def eventually(what: Callable[[], Awaitable[Any]], wanted: Any, seconds: float = 15.0) -> Any:
+async def eventually(what: Callable[[], Awaitable[Any]], wanted: Any, seconds: float = 60.0) -> Any:
     """The result of `what`, once it equals `wanted`, or after `seconds`."""
     end = time.monotonic() + seconds
     while (found := await what()) != wanted and time.monotonic() < end:

@@ -168,15 +168,14 @@ def test_workers_find_what_the_class_in_memory_finds(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1_800)
 @pytest.mark.parametrize(("partitions", "count"), LAYOUTS)
 def test_workers_find_what_the_class_in_memory_finds_in_many_documents(
     broker: Broker, name: str, tmp_path: Path, partitions: int, count: int
 ) -> None:
     config = configured(broker, name, partitions, shingles="word:3", max_candidates=0)
-    wrong, matches = asyncio.run(compared(config, tmp_path, count, 20_000, 2_000))
+    wrong, matches = asyncio.run(compared(config, tmp_path, count, 5_000, 1_000))
     assert wrong == []
-    assert matches > 2_000
+    assert matches > 1_000
 
 
 async def restarts(config: Config, folder: Path, stored: int) -> tuple[int, int, list[str]]:
@@ -279,7 +278,6 @@ def test_a_process_that_serves_answers_while_all_workers_are_down(broker: Broker
     assert asyncio.run(served(config, tmp_path, 1_000)) == []
 
 
-@pytest.mark.timeout(120)
 def test_a_process_serves_only_an_application_that_exists(broker: Broker, name: str, tmp_path: Path) -> None:
     file = written(configured(broker, name, 4), tmp_path, data_dir="", ask="127.0.0.1:9")
     command = [sys.executable, "-m", "stream_lsh", "serve", "--config", str(file)]

@@ -211,7 +211,6 @@ def test_reviews_connect_no_documents_and_have_their_own_topic(seed: int, link_f
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_a_long_stream_stays_right(seed: int) -> None:
     rng = seeded(seed)
     bench = Bench(0.8, 200, rng)
