@@ -24,7 +24,7 @@ def test_a_page_is_silent_accessible_and_fits(browser: Any, serve: Callable[...,
 
 
 def problems(one: Window, case: Case) -> list[str]:
-    """What is wrong with a page, once it has been opened."""
+    """Open a page; returns its problems."""
     status = one.open(case.path, case.value)
     shown = one.page.inner_text("body")
     found = [f"not shown: {text}" for text in case.shows if text not in shown] + one.messages
