@@ -190,7 +190,6 @@ def test_sessions_print_the_shown_output(path: Path, tmp_path: Path) -> None:
     assert console_problems(path.read_text(encoding="utf-8"), tmp_path) == []
 
 
-@pytest.mark.timeout(300)
 def test_the_readme_can_be_pasted_into_a_shell_in_which_nothing_is_activated(tmp_path: Path) -> None:
     assert (Path(sys.prefix) / "bin" / "activate").exists(), "run the tests in a virtual environment"
     assert pasted_problems(README, tmp_path) == []

@@ -18,7 +18,9 @@ def test_a_page_is_silent_accessible_and_fits(browser: Any, serve: Callable[...,
             assert one.page.evaluate("window.owned === undefined")
             for scheme in ("light", "dark"):
                 one.page.emulate_media(color_scheme=scheme)
+                assert not one.scrolls_sideways(), (width, scheme)
                 assert one.violations() == [], (width, scheme)
+            assert one.messages == []
         with window(browser, address, width, scripts=False) as one:
             assert problems(one, case) == []
 

@@ -6,7 +6,6 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
 from faust.types import TP
 
 from stream_lsh.worker.brokers import Broker
@@ -33,7 +32,6 @@ def start(file: Path) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)  # noqa: S603 - ourselves
 
 
-@pytest.mark.timeout(300)
 def test_a_worker_that_is_killed_while_it_copies_its_ledger_loses_nothing(
     broker: Broker, name: str, data_dir: Path, tmp_path: Path
 ) -> None:

@@ -156,7 +156,6 @@ async def compared(config: Config, folder: Path, count: int, stored: int, asked:
         return wrong, sum(len(memory.query(text)) for text in queries)
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(("partitions", "count"), [(1, 1), (4, 2)])
 def test_workers_find_what_the_class_in_memory_finds(
     broker: Broker, name: str, tmp_path: Path, partitions: int, count: int
@@ -242,7 +241,6 @@ async def stood_in(config: Config, folder: Path, stored: int) -> tuple[list[str]
         ]
 
 
-@pytest.mark.timeout(300)
 def test_standbys_answer_for_a_dead_worker_where_stale_answers_are_allowed(
     broker: Broker, name: str, tmp_path: Path
 ) -> None:
@@ -272,7 +270,6 @@ async def served(config: Config, folder: Path, stored: int) -> list[str]:
             return wrong
 
 
-@pytest.mark.timeout(300)
 def test_a_process_that_serves_answers_while_all_workers_are_down(broker: Broker, name: str, tmp_path: Path) -> None:
     config = configured(broker, name, 4, shingles="word:3", max_candidates=0)
     assert asyncio.run(served(config, tmp_path, 1_000)) == []
@@ -286,7 +283,6 @@ def test_a_process_serves_only_an_application_that_exists(broker: Broker, name: 
     assert "expected the changelogs of a running application" in ended.stderr
 
 
-@pytest.mark.timeout(300)
 def test_no_answer_is_short_while_workers_end_and_come_back(broker: Broker, name: str, tmp_path: Path) -> None:
     config = configured(broker, name, 4, shingles="word:3", max_candidates=0)
     answered, refused, wrong = asyncio.run(restarts(config, tmp_path, 3_000))

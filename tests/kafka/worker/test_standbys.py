@@ -67,7 +67,6 @@ def applied(app: WorkerApp) -> dict[str, int]:
     return {states.name: states.applied for states in (state.documents, state.buckets, state.ledger)}
 
 
-@pytest.mark.timeout(300)
 def test_a_worker_that_is_killed_is_replaced_by_one_that_has_its_state(
     broker: Broker, name: str, data_dir: Path, tmp_path: Path
 ) -> None:

@@ -69,7 +69,6 @@ def test_a_stopped_worker_continues_with_its_copy_on_disk(broker: Broker, name: 
         assert max(again) <= PARTITIONS, "each last record is read again, no more"
 
 
-@pytest.mark.timeout(300)
 def test_a_worker_that_is_killed_again_and_again_loses_nothing(
     broker: Broker, name: str, data_dir: Path, tmp_path: Path, seed: int
 ) -> None:
@@ -155,7 +154,6 @@ def test_tables_are_saved_while_the_worker_runs(
     assert all(last[place] != first[place] for place in last), "and again, when there was more"
 
 
-@pytest.mark.timeout(300)
 def test_a_full_disk_at_the_end_is_reported_and_the_next_worker_reads_the_changelogs(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
