@@ -23,6 +23,7 @@ from stream_lsh.config import load
 from stream_lsh.worker.brokers.maven import KAFKA_VERSION
 from tests.deployment import BUILD, COMPOSE, FINAL, OURS, ROOT, SERVICES, command, mounts, of, sent, stages, variables
 from tests.evaluation.brokers import IMAGE
+from tests.patience import PATIENCE
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 IGNORED = (ROOT / ".dockerignore").read_text(encoding="utf-8")
@@ -39,7 +40,7 @@ def sources() -> set[str]:
 
 def run(words: Sequence[str], environ: Mapping[str, str], folder: Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(  # noqa: S603 - the project's own commands
-        words, env=dict(environ), cwd=folder, capture_output=True, text=True, check=False, timeout=240
+        words, env=dict(environ), cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE
     )
 
 
@@ -203,7 +204,6 @@ def test_instructions_are_read_as_docker_reads_them() -> None:
 
 
 @pytest.mark.packaging
-@pytest.mark.timeout(300)  # the package index may be slow
 def test_the_image_as_it_would_be_built_runs(tmp_path: Path) -> None:
     """The build commands of the Dockerfile, run in a folder that holds what it copies; then what it starts."""
     places = {"/src": tmp_path / "src", "/wheels": tmp_path / "wheels", "/opt/stream-lsh": tmp_path / "image"}

@@ -36,6 +36,7 @@ from stream_lsh import errors
 from stream_lsh.cli.commands.catalog import COMMANDS, module_of
 from stream_lsh.config import parse
 from stream_lsh.errors import ConfigError
+from tests.patience import PATIENCE
 from tests.simulation.rules import RULES
 from tests.unit.cli.runs import ran
 
@@ -136,7 +137,7 @@ def _session(command: str, folder: Path) -> str:
         env=os.environ | {"PATH": path, "COLUMNS": "80"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     return done.stdout + done.stderr
@@ -161,7 +162,7 @@ def pasted_problems(text: str, folder: Path) -> list[str]:
         env={"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(folder), "COLUMNS": "80"},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=PATIENCE,
         check=False,
     )
     printed = {int(part.partition("\n")[0]): part.partition("\n")[2] for part in done.stdout.split(_STEP)[1:]}
@@ -504,7 +505,7 @@ def collected() -> frozenset[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
+        timeout=PATIENCE,
     )
     ids = [line for line in done.stdout.split("\n") if "::" in line]
     return frozenset(ids) | {id.partition("[")[0] for id in ids}

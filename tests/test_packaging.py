@@ -18,7 +18,7 @@ STORY = "the ferry leaves the port of Basel in the morning and comes back with a
 REQUIRED = {"mmh3", "msgspec", "numpy", "rich", "shtab", "zstandard"}
 OF_STREAMS = {"aiohttp", "aiokafka", "cramjam", "faust-streaming", "prometheus_client", "rocksdict"}
 
-pytestmark = [pytest.mark.packaging, pytest.mark.timeout(600)]  # the package index may be slow
+pytestmark = pytest.mark.packaging
 
 
 def ran(*words: object, folder: Path) -> "subprocess.CompletedProcess[str]":

@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.patience import PATIENCE
+
 AXE = (Path(__file__).parent / "vendor" / "axe-core-4.14.1" / "axe.min.js").read_text(encoding="utf-8")
 NARROW, WIDE = 400, 1600
 
@@ -75,7 +77,7 @@ def window(
         timezone_id="America/New_York",
         locale="en-GB",
     )
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(1_000 * PATIENCE)
     opened = Window(context.new_page(), address)
     opened.has_scripts = scripts
     try:

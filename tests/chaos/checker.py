@@ -29,6 +29,7 @@ from stream_lsh.worker.clients.topic_reader import admin_of, bounds, committed_o
 from stream_lsh.worker.engine.topics.required import find_topics
 from stream_lsh.worker.state import PipelineState
 from tests.kafka.truth import Pairs, Truth, components_of
+from tests.patience import PATIENCE
 from tests.simulation.drivers.tables import postings_of
 
 _STILL_TWICE_SECONDS = 2.0
@@ -79,7 +80,7 @@ async def still(config: Config, seconds: float) -> int:
     while quiet < 2 and time.monotonic() < end:
         await asyncio.sleep(_STILL_TWICE_SECONDS)
         try:
-            async with asyncio.timeout(60), admin_of(config.kafka) as admin:
+            async with asyncio.timeout(PATIENCE), admin_of(config.kafka) as admin:
                 found, _ = await find_topics(admin, [name for one in config.pipelines for name in read_topics(one)])
                 offsets = await committed_offsets(admin, config.worker.app_id)
             under_way = [await messages_under_way(config, one, found, offsets or {}) for one in config.pipelines]

@@ -25,7 +25,6 @@ def test_a_seed_determines_the_schedule_and_a_round_has_every_kind() -> None:
     assert first != [next(one) for _ in FAULTS]
 
 
-@pytest.mark.timeout(900)
 def test_two_workers_lose_nothing_under_faults_of_workers_and_brokers(data_dir: Path) -> None:
     settings = Settings(seed=_SEED, documents=5_000, seconds=60.0, data_dir=data_dir, gap_s=(2.0, 5.0), down_s=15.0)
     outcome = asyncio.run(run(settings))

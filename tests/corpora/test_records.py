@@ -57,7 +57,6 @@ def test_a_corpus_is_resolved_as_well_as_before(
     assert found[2] >= clusters
 
 
-@pytest.mark.timeout(600)
 def test_fifty_thousand_records_of_historical_persons(data_dir: Path) -> None:
     read, kind = CORPORA["splink_historical_50k"]
     blocking, pairs, clusters = best_of(read(data_dir), bundled(kind))

@@ -11,7 +11,7 @@ from tests.embedded.applications import application, configured
 from tests.evaluation.corpora import Pair, pair_of
 from tests.unit.worker.query.client import in_loop
 
-pytestmark = [pytest.mark.corpus, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 
 THRESHOLD = 0.5
 WITHIN = 0.02

@@ -17,6 +17,7 @@ from stream_lsh.config.load import parse
 from stream_lsh.worker.clients.topic_reader import bounds, partitions_of
 from stream_lsh.worker.embedded import ADDRESS_VARIABLE, Embedded, embedded
 from stream_lsh.worker.in_process import live_worker
+from tests.patience import PATIENCE
 from tests.unit.cli.runs import EDITED, OTHER, STORY, lines_of, ran
 
 SETTINGS = "[worker]\nweb = ''\n[[pipeline]]\nsource = 'docs'\nname = 'news'\nthreshold = 0.5\n"
@@ -123,7 +124,7 @@ def test_an_interrupted_feed_reports_the_number_of_sent_documents(
         while ends(broker) < before + 5:
             assert process.poll() is None, process.communicate()
         process.send_signal(number)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=PATIENCE)
     summary, end = err.decode().splitlines()[-2:]
     assert "Task was destroyed" not in err.decode()
     assert len(err.splitlines()) == 2

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from stream_lsh.worker.brokers import EmbeddedBroker
+from tests.patience import PATIENCE
 from tests.test_docs import ROOT, blocks
 
 _PROGRAMS = [
@@ -43,7 +44,7 @@ def test_a_program_ends_on_an_interrupt_without_a_traceback(number: int, address
         time.sleep(1.0)  # it reads
         process.send_signal(signal.SIGINT)
         try:
-            _, err = process.communicate(timeout=30)
+            _, err = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
     assert b"Traceback" not in err

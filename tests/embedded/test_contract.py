@@ -13,6 +13,7 @@ from schemathesis import GenerationMode
 
 from tests.embedded.applications import application, configured
 from tests.openapi import DOCUMENT, check_answer
+from tests.patience import PATIENCE
 from tests.unit.worker.query.client import in_loop
 from tests.unit.worker.query.hostile import run_hostile
 
@@ -26,7 +27,7 @@ HOSTILE = 400
 def answered(case: Any, address: str) -> int:
     """The status of the answer to a generated request; a stream of events is closed at once."""
     sent = case.as_transport_kwargs(base_url=f"http://{address}")
-    with requests.request(**sent, stream=True, timeout=30, allow_redirects=False) as response:
+    with requests.request(**sent, stream=True, timeout=PATIENCE, allow_redirects=False) as response:
         if response.headers.get("Content-Type") == "text/event-stream":
             return response.status_code
         path = urlsplit(str(response.request.url)).path

@@ -10,6 +10,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer  # type: ignore[import-u
 from stream_lsh import AsyncClient
 from stream_lsh.client.answers import DeadLetter, DeadLetters
 from tests.embedded.applications import PIPELINE, Application, application, configured
+from tests.patience import PATIENCE
 from tests.unit.worker.query.client import in_loop
 
 BASE = "/v1/pipelines/docs/dead-letters"
@@ -34,7 +35,7 @@ async def rejected(app: Application, messages: Sequence[tuple[bytes | None, byte
     consumer = AIOKafkaConsumer(topic, bootstrap_servers=app.address, auto_offset_reset="earliest")
     await consumer.start()
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while len(records) < len(messages):
                 records.append(await consumer.getone())
     finally:

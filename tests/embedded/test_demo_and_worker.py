@@ -22,6 +22,7 @@ from stream_lsh.config import Config, PipelineConfig
 from stream_lsh.worker.brokers import EmbeddedBroker
 from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
 from stream_lsh.worker.topology import build_app
+from tests.patience import PATIENCE
 from tests.unit.cli.runs import EDITED, OTHER, SIMILARITY, STORY, lines_of
 
 COMMAND = (sys.executable, "-m", "stream_lsh")
@@ -94,7 +95,7 @@ class Place:
 
     def run(self, *command: str, **variables: str) -> tuple[int, str, str]:
         with self.start(command, **variables) as process:
-            out, err = process.communicate(timeout=100)
+            out, err = process.communicate(timeout=PATIENCE)
         return process.returncode, out, err
 
     @property
@@ -207,7 +208,7 @@ def test_an_interrupted_demo_leaves_nothing_behind(place: Place, number: signal.
         assert "Web pages, while it runs: http://127.0.0.1:" in process.stdout.readline()
         assert " new " in process.stdout.readline()
         process.send_signal(number)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == code
     assert len(err.splitlines()) == (number == signal.SIGTERM), err
     assert place.left == []
@@ -234,7 +235,7 @@ def test_a_demo_without_a_reader_ends(place: Place) -> None:
         assert process.stderr
         process.stdout.readline()
         process.stdout.close()
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=PATIENCE) == 0
         assert process.stderr.read() == ""
     assert place.left == []
 
@@ -252,7 +253,7 @@ def test_a_demo_that_serves_can_be_fed_and_followed(place: Place, own: Path) -> 
             "        3      1.0000  joined   x       the minister held on tuesday that the b…"
         ]
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert [line.partition(": ")[0] for line in err.splitlines()] == [f"{own}:7"]
     assert sorted(place.left) == ["demo.toml", "more.jsonl"]
@@ -269,13 +270,13 @@ def test_a_demo_that_serves_is_a_newsroom_with_pages_and_ends_silently_while_the
         while "stream-lsh check" not in (line := process.stdout.readline()):
             printed += line
         (address,) = set(re.findall(r"http://127\.0\.0\.1:\d+", printed))
-        with urllib.request.urlopen(f"{address}/p/demo/clusters", timeout=10) as page:  # noqa: S310 - on this machine
+        with urllib.request.urlopen(f"{address}/p/demo/clusters", timeout=PATIENCE) as page:  # noqa: S310 - on this machine
             assert b"Newswire" in page.read()
-        with urllib.request.urlopen(f"{address}/p/demo/changes", timeout=30) as changes:  # noqa: S310
+        with urllib.request.urlopen(f"{address}/p/demo/changes", timeout=PATIENCE) as changes:  # noqa: S310
             while b"~later" not in (line := changes.readline()):
                 assert line, "the stream of changes has ended"
             process.send_signal(signal.SIGINT)
-            assert (process.communicate(timeout=30)[1], process.returncode) == ("", 0)
+            assert (process.communicate(timeout=PATIENCE)[1], process.returncode) == ("", 0)
     assert place.left == ["demo.toml"]
 
 
@@ -320,7 +321,7 @@ def use(place: Place, config: Path, variables: dict[str, str], least: float) -> 
     code, _, err = place.run(*COMMAND, "feed", "--config", str(config), str(more), **variables)
     assert (code, err.startswith("2 documents to ")) == (0, True), err
     tail = (*COMMAND, "tail", "matches", "--config", str(config), "--from-beginning", "--no-follow", "--json")
-    pairs, end = dict[tuple[str, str], float](), time.monotonic() + 30
+    pairs, end = dict[tuple[str, str], float](), time.monotonic() + PATIENCE
     while ("b", "x") not in pairs and time.monotonic() < end:
         code, out, err = place.run(*tail, **variables)
         assert (code, err) == (0, "")
@@ -345,7 +346,7 @@ def test_a_worker_with_a_broker_inside_can_be_fed_and_followed(place: Place, tmp
         assert banner[2] == "pipeline documents: in (4 partitions) -> documents-matches\n"
         assert use(place, config, {name: address}, SIMILARITY) == {("b", "x")}
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert place.left == []
 

@@ -12,6 +12,7 @@ from stream_lsh import AsyncClient
 from stream_lsh.client.event_stream import Event
 from stream_lsh.worker.query import events, public_results
 from tests.embedded.applications import Application, application, configured
+from tests.patience import PATIENCE
 from tests.unit.worker.query.client import in_loop
 
 PATH = "/v1/pipelines/docs/events"
@@ -27,7 +28,7 @@ async def asking(running: Application, number: int = 0) -> AsyncIterator[AsyncCl
 async def first(count: int, stream: Any) -> list[Event]:
     """The first events of a stream, which is then closed."""
     found = list[Event]()
-    async with asyncio.timeout(30), aclosing(stream):
+    async with asyncio.timeout(PATIENCE), aclosing(stream):
         async for event in stream:
             found.append(event)
             if len(found) == count:
@@ -66,7 +67,7 @@ async def test_events_arrive_and_another_process_continues_after_them() -> None:
         assert withdrawn == {key: "deleted" for key in ('["a","b"]', '["b","c"]')}
         # All types arrive in the stream that asked for none.
         found = set[bytes]()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while found < {b"matches", b"members", b"clusters"}:
                 line = await response.content.readline()
                 found |= {line[7:-1]} if line.startswith(b"event: ") else set()
@@ -119,11 +120,11 @@ async def test_a_listener_that_leaves_is_no_error(
     async with application(configured(2, "")) as running:
         for _ in range(3):
             response = await begun(running)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE):
                 while not (await response.content.readline()).startswith(b":"):
                     pass
             response.close()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             # The consumer ends with the last listener.
             while public_results.READING in {task.get_name() for task in asyncio.all_tasks()}:
                 await asyncio.sleep(0.05)
@@ -135,6 +136,6 @@ async def test_streams_end_with_the_worker() -> None:
     async with application(configured(2, "")) as running:
         response = await begun(running)
         ended = asyncio.create_task(response.read())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await asyncio.wait([ended])
     assert ended.done()

@@ -79,7 +79,6 @@ def documents() -> list[tuple[str, dict[str, Any]]]:
 
 
 @pytest.mark.browser
-@pytest.mark.timeout(600)
 def test_hostile_documents_are_displayed(browser: Any) -> None:  # noqa: F811 - the fixture
     looks = cycle([(NARROW, True), (WIDE, True), (NARROW, False)])
     with pages(documents(), "threshold = 0.5\nstories = true") as url:
@@ -121,7 +120,6 @@ def records() -> list[tuple[str, dict[str, Any]]]:
 
 
 @pytest.mark.browser
-@pytest.mark.timeout(600)
 def test_hostile_records_are_displayed(browser: Any) -> None:  # noqa: F811 - the fixture
     with pages(records(), "kind = 'record'\nprofile = 'people'") as url, window(browser, url, NARROW) as one:
         for id in IDS[::4]:

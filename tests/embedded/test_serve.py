@@ -27,7 +27,7 @@ async def serving(broker: Embedded) -> AsyncIterator[tuple[Follower, TestClient]
     follower = Follower(config, broker.partitions)
     running = asyncio.create_task(follower.run())
     try:
-        await until(lambda: running.done() or follower.standing.state == "ready", 60)
+        await until(lambda: running.done() or follower.standing.state == "ready")
         async with client(address) as requests:
             yield follower, requests
     finally:

@@ -12,6 +12,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition  # type:
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic  # type: ignore[import-untyped]
 
 from stream_lsh.worker.engine import EngineApp, TopicSpec
+from tests.patience import PATIENCE
 
 PARTITIONS = 4
 RAW: dict[str, Any] = {"key_type": bytes, "key_serializer": "raw", "value_type": bytes, "value_serializer": "raw"}
@@ -23,7 +24,7 @@ def settings(address: str) -> dict[str, Any]:
         "broker": f"kafka://{address}",
         "broker_commit_interval": 0.2,
         "broker_heartbeat_interval": 0.5,
-        "broker_session_timeout": 6.0,
+        "broker_session_timeout": 30.0,
         "datadir": tempfile.mkdtemp(prefix="stream-lsh-test-"),
         "topic_partitions": PARTITIONS,
         "topic_replication_factor": 1,
@@ -47,7 +48,7 @@ def either_app(repaired: bool, address: str, app_id: str, **more: Any) -> Any:
 
 
 @asynccontextmanager
-async def running(app: faust.App, seconds: float = 90.0) -> AsyncIterator[None]:
+async def running(app: faust.App, seconds: float = PATIENCE) -> AsyncIterator[None]:
     """Start `app` in this loop and wait until it consumes; stop it at the end, crashed or not."""
     app.finalize()
     try:
@@ -84,7 +85,7 @@ def is_ready(app: Any) -> bool:
     )
 
 
-async def until(condition: Callable[[], Any], seconds: float = 60.0) -> None:
+async def until(condition: Callable[[], Any], seconds: float = PATIENCE) -> None:
     """Wait until it is true.
 
     Raises:
@@ -98,16 +99,6 @@ async def until(condition: Callable[[], Any], seconds: float = 60.0) -> None:
         code = getattr(condition, "__code__", None)
         place = "" if code is None else f": {code.co_filename}:{code.co_firstlineno}"
         raise TimeoutError(f"not true within {seconds:g} s{place}") from None
-
-
-async def quiet(count: Callable[[], int], enough: int, still: float = 1.5, seconds: float = 15.0) -> None:
-    """Wait until `count` reaches `enough`, or does not move any more."""
-    loop = asyncio.get_running_loop()
-    end, last, moved = loop.time() + seconds, count(), loop.time()
-    while count() < enough and loop.time() < end and loop.time() - moved < still:
-        await asyncio.sleep(0.05)
-        if count() != last:
-            last, moved = count(), loop.time()
 
 
 @asynccontextmanager
@@ -129,7 +120,7 @@ async def make_topics(address: str, *names: str, partitions: int = PARTITIONS, *
     settings_of = {"retention.ms": "-1"} | {key.replace("_", "."): value for key, value in config.items()}
     async with admin_at(address) as admin:
         await admin.create_topics([NewTopic(name, partitions, 1, topic_configs=settings_of) for name in names])
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while not set(names) <= {t["topic"] for t in await admin.describe_topics() if t["partitions"]}:
                 await asyncio.sleep(0.05)
 
@@ -158,7 +149,7 @@ async def read(address: str, topic: str, isolation: str = "read_uncommitted") ->
         consumer.assign(tps)
         ends = await consumer.end_offsets(tps)
         records: list[Any] = []
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while any([await consumer.position(tp) < ends[tp] for tp in tps]):
                 for of_tp in (await consumer.getmany(timeout_ms=100)).values():
                     records += of_tp

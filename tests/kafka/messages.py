@@ -17,6 +17,7 @@ from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import read
 from tests.kafka.worker.test_answers import published
+from tests.patience import PATIENCE
 
 NOW_MS = 1_700_000_000_000
 FOX = "the quick brown fox jumps over the lazy dog and runs far away into the dark wood"
@@ -62,9 +63,9 @@ async def matched(config: Config) -> set[tuple[str, str]]:
     return set((await published(config))[0])
 
 
-async def eventually(what: Callable[[], Awaitable[Any]], wanted: Any, seconds: float = 60.0) -> Any:
-    """The result of `what`, once it equals `wanted`, or after `seconds`."""
-    end = time.monotonic() + seconds
+async def eventually(what: Callable[[], Awaitable[Any]], wanted: Any) -> Any:
+    """The result of `what`, once it equals `wanted`, or patience ends."""
+    end = time.monotonic() + PATIENCE
     while (found := await what()) != wanted and time.monotonic() < end:
         await asyncio.sleep(0.1)
     return found

@@ -12,6 +12,7 @@ from stream_lsh.kinds.shingled.comparer import MakesSets
 from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.model import Document
 from tests.kafka.worker.test_answers import expected, published
+from tests.patience import PATIENCE
 
 Pairs = dict[tuple[str, str], float]
 
@@ -63,8 +64,8 @@ def components_of(pairs: Iterable[tuple[str, str]]) -> set[frozenset[str]]:
     return {frozenset(one) for one in group.values()}
 
 
-async def settled(config: Config, documents: Sequence[Document], seconds: float) -> list[str]:
-    """The faults of the published results, once there are none or after `seconds`; `documents` remain in the end."""
+async def settled(config: Config, documents: Sequence[Document]) -> list[str]:
+    """The faults of the published results, once there are none, or patience ends; `documents` remain in the end."""
     pipeline = config.pipelines[0]
     truth = Truth(
         expected(config, list(documents))[0],
@@ -72,7 +73,7 @@ async def settled(config: Config, documents: Sequence[Document], seconds: float)
         as_kind(pipeline.kind, TextKind).scheme(),
         pipeline.kind.least,
     )
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while True:
         faults = truth.faults(*await published(config))
         if not faults or time.monotonic() > end:

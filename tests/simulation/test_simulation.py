@@ -14,7 +14,7 @@ from tests.simulation.pipelines.items import SETS_FROM
 from tests.simulation.rules import RULES
 from tests.simulation.schedules.regime import DISKS_FROM, EXACT_FROM, GROUPS_FROM, LOSSES_FROM
 
-pytestmark = [pytest.mark.simulation, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.simulation
 
 BLOCK = 80
 """Schedules of a block; those of all families take some four minutes on two cores, and `make soak` runs 25,000."""

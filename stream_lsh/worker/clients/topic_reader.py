@@ -20,7 +20,7 @@ from faust.types import TP
 
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.errors import DoubtError
-from stream_lsh.worker.engine.admin import ANSWER_MS
+from stream_lsh.worker.engine.admin import ANSWER_MS, start_admin
 from stream_lsh.worker.engine.rights import group_refused, naming_rights
 from stream_lsh.worker.security import client_security, unreachable
 
@@ -39,7 +39,7 @@ async def admin_of(kafka: KafkaConfig) -> AsyncIterator[Any]:
     )
     try:
         try:
-            await admin.start()
+            await start_admin(admin)
         except KafkaError as error:
             raise unreachable(kafka, error) from error
         yield admin

@@ -17,7 +17,7 @@ from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.clients.audit import audit
 from stream_lsh.worker.clients.health import Finding, check
 from tests.kafka.clients.test_guards import altered, ran, replaced, topics_of
-from tests.kafka.harness import admin_at, committed, make_topics, quiet, read, running, until
+from tests.kafka.harness import admin_at, committed, make_topics, read, running, until
 from tests.kafka.messages import FOX, NOW_MS, Message, document, eventually, matched, pair, put, started, twins
 from tests.kafka.worker.test_answers import articles, configured, expected, send, written
 from tests.kafka.worker.test_faults import edits, survivors
@@ -178,7 +178,7 @@ def test_an_audit_is_clean_after_a_run_and_finds_everything_that_is_altered_by_h
         async with running(app):
             await put(broker, config.pipelines[0].source, [Message(b"bad", b"no JSON")])
             await send(broker.address, config.pipelines[0].source, stream)
-            await quiet(lambda: counts.documents, len(stream), still=4.0, seconds=40)
+            await until(lambda: counts.documents >= len(stream))
             clean = await settled(config)
         pairs_now, members_now = await newest(broker.address, matches), await newest(broker.address, members)
         gone, changed, *_ = sorted(pairs_now)

@@ -23,6 +23,7 @@ import pytest
 from stream_lsh.worker.brokers import MavenBroker
 from stream_lsh.worker.brokers.maven import free_port, jars_folder
 from tests.deployment import ROOT, SERVICES, command
+from tests.patience import PATIENCE
 
 CLUSTER = "5L6g3nShT-eMCtK--X86sw"
 """The image has one of its own."""
@@ -81,7 +82,7 @@ def run(service: str, address: str, folder: Path, *more: str) -> str:
         env=os.environ | {"STREAM_LSH__KAFKA__BROKERS": address, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -137,7 +138,7 @@ def test_the_services_of_compose_find_the_matches_of_their_documents(jars: None,
         log = stack.enter_context((tmp_path / "log").open("ab"))
         server = java("kafka.Kafka", str(tmp_path / "final" / "server.properties"))
         stack.enter_context(process(server, log, tmp_path))
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE
         while not listens(inside):  # all that the healthcheck asks for
             assert time.monotonic() < until, (tmp_path / "log").read_text()
             time.sleep(0.1)
@@ -147,7 +148,7 @@ def test_the_services_of_compose_find_the_matches_of_their_documents(jars: None,
         # The feeder has to wait for its topic: compose starts it together with the workers.
         assert "11 documents to documents" in run("feeder", inside, tmp_path)
         wanted = {("agency/bridge", "tribune/bridge"), ("agency/library", "herald/library")}
-        until = time.monotonic() + 30
+        until = time.monotonic() + PATIENCE
         while matches(run("tail", inside, tmp_path, "--no-follow")) != wanted:
             assert time.monotonic() < until, (tmp_path / "log").read_text()
         # And so it looks from the host.

@@ -20,6 +20,7 @@ from stream_lsh.worker.topology import build_app, source_partitions
 from tests.kafka.harness import admin_at, feed, make_topics, read, running, until
 from tests.kafka.messages import Message, eventually, matched, pair, put, started, twins
 from tests.kafka.worker.test_answers import configured
+from tests.patience import PATIENCE
 
 
 async def ran(broker: Broker, config: Config) -> None:
@@ -47,7 +48,7 @@ async def replaced(broker: Broker, topic: str, partitions: int | None) -> None:
     """Delete a topic and, with a number of partitions, create it again."""
     async with admin_at(broker.address) as admin:
         await admin.delete_topics([topic])
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while topic in await admin.list_topics():
                 await asyncio.sleep(0.05)
     if partitions is not None:
@@ -85,7 +86,7 @@ async def source_grown(broker: Broker, config: Config) -> Config:
     source = config.pipelines[0].source
     async with admin_at(broker.address) as admin:
         await admin.create_partitions({source: NewPartitions(3)})
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while (await source_partitions(config))[config.pipelines[0].name] != 3:
                 await asyncio.sleep(0.05)
     return config

@@ -15,6 +15,7 @@ from stream_lsh.worker.counts import STEPS
 from tests.kafka.truth import settled
 from tests.kafka.worker.test_answers import articles, configured, send, written
 from tests.kafka.worker.test_faults import processes
+from tests.patience import PATIENCE
 
 PARTITIONS = 2
 Values = dict[tuple[str, ...], float]
@@ -23,7 +24,7 @@ Values = dict[tuple[str, ...], float]
 def got(port: int, page: str) -> tuple[int, str]:
     """The status and the text of a page; 0 without an answer."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}", timeout=PATIENCE) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as refused:
         return refused.code, refused.read().decode()
@@ -39,9 +40,9 @@ def metrics(port: int) -> Values:
     return {(sample.name, *(sample.labels[name] for name in sorted(sample.labels))): sample.value for sample in samples}
 
 
-def wait_ready(port: int, seconds: float = 60.0) -> set[tuple[int, str]]:
+def wait_ready(port: int) -> set[tuple[int, str]]:
     """Wait until a worker reports that it is ready; returns all answers."""
-    answers, end = set[tuple[int, str]](), time.monotonic() + seconds
+    answers, end = set[tuple[int, str]](), time.monotonic() + PATIENCE
     while (200, "ready\n") not in answers and time.monotonic() < end:
         answers.add(got(port, "ready"))
         time.sleep(0.02)
@@ -59,7 +60,7 @@ def test_a_worker_reports_its_readiness_and_its_counts(
         assert {status for status, _ in answers} <= {0, 200, 503}
         assert got(port, "health") == (200, "ok\n")
         asyncio.run(send(broker.address, source, documents))
-        assert asyncio.run(settled(config, documents, 60.0)) == []
+        assert asyncio.run(settled(config, documents)) == []
         values = metrics(port)
     pipeline = config.pipelines[0].name
     assert values["stream_lsh_ready",] == 1
@@ -87,7 +88,7 @@ def test_the_lag_of_a_source_without_acknowledgements_is_reported(
     with processes(file, 1):
         assert (200, "ready\n") in wait_ready(port)
         asyncio.run(send(broker.address, source, documents))
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE
         while metrics(port)["stream_lsh_documents_total", config.pipelines[0].name] < 200 and time.monotonic() < end:
             time.sleep(0.2)
         assert metrics(port)["stream_lsh_lag_messages", "0", source] == 200
@@ -101,7 +102,7 @@ def test_an_address_in_use_is_reported_and_the_worker_continues(broker: Broker, 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with processes(written(config, tmp_path, web=f"127.0.0.1:{port}"), 1) as workers:
-            end = time.monotonic() + 60
+            end = time.monotonic() + PATIENCE
             while " ready: " not in (log := logged(tmp_path)) and time.monotonic() < end:
                 time.sleep(0.1)
             assert workers[0].poll() is None

@@ -15,7 +15,6 @@ from tests.kafka.harness import (
     feed,
     make_topics,
     numbers,
-    quiet,
     running,
     until,
 )
@@ -67,7 +66,7 @@ async def chunks_of(address: str, name: str) -> tuple[list[list[bytes]], int | N
             event.ack()
 
     async with running(app):
-        await quiet(lambda: sum(map(len, chunks)), 1000)
+        await until(lambda: sum(map(len, chunks)) >= 1000)
     return chunks, await committed(address, name, source)
 
 

@@ -11,6 +11,7 @@ import pytest
 from stream_lsh.worker.brokers import Broker
 from tests.kafka.harness import feed, make_topics, numbers, read
 from tests.kafka.workers import SESSION_SECONDS, process
+from tests.patience import PATIENCE
 
 RECORDS = 800
 
@@ -19,8 +20,8 @@ def outputs(address: str, name: str) -> list[Any]:
     return asyncio.run(read(address, f"{name}-out"))
 
 
-def wait_for_outputs(address: str, name: str, count: int, seconds: float = 40.0) -> list[Any]:
-    end = time.monotonic() + seconds
+def wait_for_outputs(address: str, name: str, count: int) -> list[Any]:
+    end = time.monotonic() + PATIENCE
     found = outputs(address, name)
     while len({record.value for record in found}) < count and time.monotonic() < end:
         time.sleep(0.2)

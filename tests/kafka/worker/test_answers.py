@@ -23,7 +23,7 @@ from stream_lsh.worker.clients.audit import audit
 from stream_lsh.worker.clients.health import WRONG
 from stream_lsh.worker.topology import build_app, source_partitions
 from tests.evaluation.oracles import word_windows
-from tests.kafka.harness import quiet, read, running, until
+from tests.kafka.harness import read, running, until
 
 
 def written(config: Config, folder: Path, **worker: Any) -> Path:
@@ -58,6 +58,7 @@ def configured(broker: Broker, name: str, partitions: int, **pipeline: Any) -> C
 brokers = "{broker.address}"
 [worker]
 app_id = "{name}"
+session_timeout = "120s"
 data_dir = "{tempfile.mkdtemp(prefix="stream-lsh-test-")}"
 [[pipeline]]
 name = "{name}-p"
@@ -180,6 +181,6 @@ async def streamed(config: Config, documents: list[Document], pairs: int, worker
         states = [app.pipelines[pipeline.name] for app in apps]
         await until(lambda: all(state.documents.held() for state in states))
         await send(config.kafka.brokers[0], pipeline.source, documents)
-        await quiet(lambda: sum(state.counts.matches for state in states), pairs, still=4.0, seconds=40)
+        await until(lambda: sum(state.counts.matches for state in states) >= pairs)
         await asyncio.sleep(1.0)
     return await published(config), [state.counts.documents for state in states]

@@ -23,6 +23,7 @@ from tests.kafka.messages import (
     twins,
 )
 from tests.kafka.worker.test_answers import configured, written
+from tests.patience import PATIENCE
 
 
 async def ended(config: Config, folder: Path, then: Callable[[], Awaitable[None]] | None = None) -> tuple[int, str]:
@@ -34,7 +35,7 @@ async def ended(config: Config, folder: Path, then: Callable[[], Awaitable[None]
     try:
         if then is not None:
             await then()
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(PATIENCE):
             output, _ = await process.communicate()
     finally:
         if process.returncode is None:
@@ -168,7 +169,7 @@ def test_a_mistake_of_the_operator_is_one_message_without_a_traceback(
     )
     file.write_text("".join(lines))
     command = [sys.executable, "-m", "stream_lsh", "worker", "--config", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - our own
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)  # noqa: S603 - our own
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     (printed,) = (line for line in done.stderr.splitlines() if line.startswith("stream-lsh: "))

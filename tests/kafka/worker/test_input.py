@@ -172,7 +172,7 @@ def test_transactions_and_deleted_records_are_read_as_they_are_meant(broker: Bro
             found = await eventually(lambda: matched(config), wanted)
             # The log ends with an aborted transaction and its marker: there is nothing to wait for all the same.
             held = app.pipelines[f"{name}-p"].documents.held()
-            await until(lambda: held[0].watermarks.at_end, 5)
+            await until(lambda: held[0].watermarks.at_end)
             async with admin_at(address) as admin:  # everything is deleted, the transactions too
                 await admin.delete_records({TopicPartition(source, 0): RecordsToDelete(-1)})
             await put(broker, source, twins(6))
@@ -244,7 +244,7 @@ def test_a_compacted_source_is_read_across_its_gaps(broker: Broker, name: str) -
         async def offsets() -> set[int]:
             return {record.offset for record in await read(address, source)} & set(gone)
 
-        assert await eventually(offsets, set(), 40) == set()
+        assert await eventually(offsets, set()) == set()
 
     async def run() -> Any:
         await make_topics(address, source, partitions=1, **COMPACTED, delete_retention_ms="0")

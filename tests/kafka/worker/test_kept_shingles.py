@@ -28,7 +28,7 @@ async def worker_on(config: Path, matches: Config, wanted: set[tuple[str, str]])
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, stderr=pipe, stdout=asyncio.subprocess.DEVNULL)
     try:
-        assert await eventually(lambda: matched(matches), wanted, 120) == wanted
+        assert await eventually(lambda: matched(matches), wanted) == wanted
     finally:
         process.send_signal(signal.SIGTERM)
         _, err = await process.communicate()
@@ -36,7 +36,6 @@ async def worker_on(config: Path, matches: Config, wanted: set[tuple[str, str]])
     return err.decode()
 
 
-@pytest.mark.timeout(400)
 @pytest.mark.parametrize("named", [True, False])
 def test_an_existing_state_is_continued_with_its_own_words(
     broker: Broker, name: str, tmp_path: Path, named: bool

@@ -20,6 +20,7 @@ from stream_lsh.worker.topology import build_app, source_partitions
 from tests.kafka.harness import read, running
 from tests.kafka.messages import NOW_MS, eventually, producing, started
 from tests.kafka.worker.test_records import send, truths
+from tests.patience import PATIENCE
 
 SETS = 'kind = "set"\nthreshold = 0.5\n'
 GRID = 'kind = "set"\nfamily = "grid"\ngrid.squares = 400\nthreshold = 0.4\n'
@@ -194,7 +195,7 @@ def test_files_are_fed_and_results_are_followed_explained_and_audited(
 
     def output(*arguments: str) -> str:
         command = [sys.executable, "-m", "stream_lsh", *arguments, "--config", str(settings)]
-        ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603 - ourselves
+        ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)  # noqa: S603 - ourselves
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
 

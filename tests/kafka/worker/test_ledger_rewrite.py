@@ -37,7 +37,7 @@ def test_a_worker_that_is_killed_while_it_copies_its_ledger_loses_nothing(
 ) -> None:
     config = configured(broker, name, 2)
     stream = edits(articles(data_dir, 1_500), 6)
-    file = written(config, tmp_path, session_timeout="2s")
+    file = written(config, tmp_path, session_timeout="6s")
     size, log = len(stream) // 40 + 1, TP(config.pipelines[0].changelog_topic("ledger"), 0)
 
     async def run() -> tuple[list[str], int]:
@@ -51,7 +51,7 @@ def test_a_worker_that_is_killed_while_it_copies_its_ledger_loses_nothing(
                     worker.kill()
                     worker.wait()
                     worker = start(file)
-            wrong = await settled(config, survivors(stream), 120.0)
+            wrong = await settled(config, survivors(stream))
             again = survivors(stream)  # as they are: slices are written behind records
             for first in range(0, len(again), len(again) // 40):
                 starts, _ = await bounds(config.kafka, [log])
@@ -63,7 +63,7 @@ def test_a_worker_that_is_killed_while_it_copies_its_ledger_loses_nothing(
             worker.wait()
             worker = start(file)
             await send(broker.address, config.pipelines[0].source, stream[-1:])
-            return wrong + await settled(config, survivors(stream), 120.0), starts[log]
+            return wrong + await settled(config, survivors(stream)), starts[log]
         finally:
             worker.kill()
             worker.wait()

@@ -14,6 +14,7 @@ from tests.kafka.harness import _clear_up, admin_at, make_topics, running, until
 from tests.kafka.messages import Message, eventually, matched, pair, put, started, twins
 from tests.kafka.worker.test_answers import configured
 from tests.kafka.worker.test_maintenance import often
+from tests.patience import PATIENCE
 
 OWN = {"retention_bytes": "-1", "message_timestamp_type": "LogAppendTime"}
 """Settings of a topic of our own."""
@@ -26,7 +27,7 @@ def of_ids(messages: list[Message]) -> list[Message]:
 
 async def group_deleted(broker: Broker, group: str) -> None:
     """Delete a consumer group that has no members, as Kafka does after its retention of offsets."""
-    async with admin_at(broker.address) as admin, asyncio.timeout(20):
+    async with admin_at(broker.address) as admin, asyncio.timeout(PATIENCE):
         coordinator = await admin.find_coordinator(group)
         while True:
             response = await admin._send_request(DeleteGroupsRequest([group]), coordinator)

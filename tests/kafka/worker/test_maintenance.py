@@ -75,7 +75,7 @@ async def trimmed_and_recovered(config: Config) -> tuple[dict[str, int], Any]:
                 await asyncio.sleep(0.1)
             horizon_ms = documents[start + 89].time_ms - 4 * HOUR_MS
             ledger = app.pipelines[pipeline.name].ledger[0].settler.ledger
-            await until(lambda: ledger.horizon.time_ms >= horizon_ms, 30)  # noqa: B023 - awaited here
+            await until(lambda: ledger.horizon.time_ms >= horizon_ms)  # noqa: B023 - awaited here
             await asyncio.sleep(1.5)
             ledgers = app.pipelines[pipeline.name].ledger
             assert (ledgers.head(0).start or 0) >= (ledgers[0].rewriter.sizes.start or 0) > 0, (
@@ -135,7 +135,7 @@ def test_late_documents_are_counted_and_match_nothing(broker: Broker, name: str)
             state = app.pipelines[pipeline.name]
             await send(config.kafka.brokers[0], pipeline.source, documents)
             # Gather receives the horizon, and shares the documents with sign.
-            await until(lambda: state.documents[0].table.horizon.time_ms > late[-1].time_ms, 30)
+            await until(lambda: state.documents[0].table.horizon.time_ms > late[-1].time_ms)
             await send(config.kafka.brokers[0], pipeline.source, [*late, again])
             await until(lambda: state.counts.documents == len(documents) + 6)
             await asyncio.sleep(1.0)

@@ -24,8 +24,8 @@ from tests.browser.window import Window, window
 from tests.embedded.test_similar import texts
 from tests.kafka.worker.test_answers import configured, send
 from tests.kafka.worker.test_similar import Workers, documents_of, file_of
+from tests.patience import PATIENCE
 
-PATIENCE_S = 120.0
 SESSION = "40s"
 """Until it ends, no worker has the partitions of a dead worker.  A live page asks every 30 seconds, so it notices."""
 
@@ -33,7 +33,7 @@ SESSION = "40s"
 def got(url: str) -> Any:
     """The JSON at a URL; None if nothing answers, or a problem."""
     try:
-        with urlopen(url, timeout=10) as response:  # noqa: S310 - our own server
+        with urlopen(url, timeout=PATIENCE) as response:  # noqa: S310 - our own server
             return json.load(response)
     except (URLError, OSError, ValueError):
         return None
@@ -41,12 +41,12 @@ def got(url: str) -> Any:
 
 def until(condition: Callable[[], Any], what: str) -> Any:
     """The first true value of a condition."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if found := condition():
             return found
         time.sleep(0.2)
-    raise AssertionError(f"not within {PATIENCE_S:g} s: {what}")
+    raise AssertionError(f"not within {PATIENCE:g} s: {what}")
 
 
 def complete(running: Workers, numbers: Sequence[int]) -> bool:
@@ -77,7 +77,7 @@ def pages(running: Workers) -> Iterator[str]:
 
 
 def shows(one: Window, text: str) -> None:
-    one.page.wait_for_selector(f"text={text}", timeout=1_000 * PATIENCE_S)
+    one.page.wait_for_selector(f"text={text}", timeout=1_000 * PATIENCE)
 
 
 def opened(stack: ExitStack, browser: Any, address: str, path: str) -> Window:  # noqa: F811 - not the fixture itself
@@ -87,7 +87,6 @@ def opened(stack: ExitStack, browser: Any, address: str, path: str) -> Window:  
 
 
 @pytest.mark.browser
-@pytest.mark.timeout(400)
 def test_open_pages_survive_the_death_of_a_worker(broker: Broker, name: str, tmp_path: Path, browser: Any) -> None:  # noqa: F811
     config = configured(broker, name, 4, shingles="word:3", max_candidates=0)
     running = Workers(file_of(config, tmp_path, session_timeout=SESSION), 2)
@@ -114,14 +113,14 @@ def test_open_pages_survive_the_death_of_a_worker(broker: Broker, name: str, tmp
         running.end(killed, signal.SIGKILL)
         shows(overview, "1 of 2 workers is not responding")
         shows(health, "1 of 2 workers is not responding")
-        one.page.wait_for_selector("#stale:visible", timeout=1_000 * PATIENCE_S)
+        one.page.wait_for_selector("#stale:visible", timeout=1_000 * PATIENCE)
         assert "ledger 0" in one.page.inner_text("#stale")
         assert one.page.inner_text("h1") == shown
         assert clusters.page.locator("table.clusters tbody tr").count() > 0
         assert clusters.open(f"{base}/search") == 200  # the menu still works
 
         until(lambda: complete(running, (1 - killed,)), "the other worker has everything")
-        one.page.wait_for_selector("#stale", state="hidden", timeout=1_000 * PATIENCE_S)
+        one.page.wait_for_selector("#stale", state="hidden", timeout=1_000 * PATIENCE)
         assert clusters.open(f"{base}/clusters") == 200
         running.start(killed)
         until(lambda: complete(running, (0, 1)), "both workers own partitions again")

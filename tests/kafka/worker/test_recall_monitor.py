@@ -12,14 +12,15 @@ from tests.kafka.clients.test_web import Values, metrics, wait_ready
 from tests.kafka.harness import read
 from tests.kafka.worker.test_answers import configured, send, written
 from tests.kafka.worker.test_faults import processes
+from tests.patience import PATIENCE
 from tests.unit.pipeline.test_recall_monitor import SCHEME, THRESHOLD, families, true_pairs
 
 PARTITIONS = 2
 
 
-def metrics_after(port: int, source: str, documents: int, seconds: float = 60.0) -> Values:
+def metrics_after(port: int, source: str, documents: int) -> Values:
     """The metrics of a worker once it has acknowledged all documents, or after `seconds`."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while True:
         values = metrics(port)
         passed = sum(value for key, value in values.items() if key[0] == "stream_lsh_documents_total")

@@ -21,8 +21,9 @@ from stream_lsh.worker.topology import build_app, source_partitions
 from tests.evaluation.linking import measured
 from tests.evaluation.record_corpora import febrl
 from tests.kafka.clients.test_guards import refused
-from tests.kafka.harness import quiet, read, running
+from tests.kafka.harness import read, running, until
 from tests.kafka.messages import NOW_MS, document, eventually, letters, producing, started
+from tests.patience import PATIENCE
 from tests.unit.kinds.test_record_linker import PROFILE, record
 
 ANN = {"name": "Ann Lee", "born": "1980"}
@@ -39,6 +40,7 @@ def resolving(
 brokers = "{broker.address}"
 [worker]
 app_id = "{name}"
+session_timeout = "120s"
 data_dir = "{tempfile.mkdtemp(prefix="stream-lsh-test-")}"
 [[pipeline]]
 name = "{name}-p"
@@ -267,7 +269,7 @@ def test_febrl_streamed_through_a_broker_is_resolved(broker: Broker, name: str, 
         async with running(app):
             state = app.pipelines[config.pipelines[0].name]
             await send(broker, config.pipelines[0].source, messages)
-            await quiet(lambda: state.counts.matches, 6_520, still=4.0, seconds=60.0)
+            await until(lambda: state.counts.matches >= 6_520)
         return {tuple(json.loads(key)) for key in await truths(config, "matches")}
 
     pairs: Any = asyncio.run(run())
@@ -290,7 +292,7 @@ def test_results_can_be_followed_and_explained(broker: Broker, name: str, tmp_pa
 
     def output(*arguments: str) -> str:
         command = [sys.executable, "-m", "stream_lsh", *arguments, "--config", str(file)]
-        ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)  # noqa: S603 - ourselves
+        ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)  # noqa: S603 - ourselves
         return ran.stdout
 
     asyncio.run(run())

@@ -107,7 +107,7 @@ def test_sources_that_are_not_keyed_by_id_give_the_results_of_the_in_memory_pipe
         app = await started(config)
         async with running(app):
             await send_to(broker, scattered(name, stream, seed))
-            found = await eventually(lambda: published(config), wanted, 40)
+            found = await eventually(lambda: published(config), wanted)
         return found, app.pipelines[f"{name}-p"].counts
 
     found, counts = asyncio.run(run())
@@ -124,7 +124,7 @@ def test_two_workers_of_which_one_is_killed_copy_everything(
 
     async def run() -> list[str]:
         await make_sources(broker, name)
-        return await fed_and_killed(config, tmp_path, survivors(stream), parts, 60.0)
+        return await fed_and_killed(config, tmp_path, survivors(stream), parts)
 
     assert asyncio.run(run()) == []
 

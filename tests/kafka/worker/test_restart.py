@@ -22,7 +22,7 @@ def logs(folder: Path, number: int) -> str:
 
 async def ready(folder: Path, number: int, partitions: str) -> None:
     """Wait until the last report of a worker is that it has these partitions."""
-    await until(lambda: f"partitions {partitions} with" in logs(folder, number).rpartition("ready: ")[2], 30)
+    await until(lambda: f"partitions {partitions} with" in logs(folder, number).rpartition("ready: ")[2])
 
 
 async def found(broker: Broker, config: Config, numbers: range) -> bool:
@@ -30,7 +30,7 @@ async def found(broker: Broker, config: Config, numbers: range) -> bool:
     for number in numbers:
         await put(broker, config.pipelines[0].source, twins(number))
     wanted = {pair(number) for number in range(numbers.stop)}
-    return bool(await eventually(lambda: matched(config), wanted, 30) == wanted)
+    return bool(await eventually(lambda: matched(config), wanted) == wanted)
 
 
 def test_a_killed_worker_is_replaced_before_its_session_expires(broker: Broker, name: str, tmp_path: Path) -> None:
@@ -63,11 +63,11 @@ def test_the_others_keep_their_partitions_while_a_killed_worker_is_replaced(
         with processes(file, 1) as workers:
             await ready(tmp_path, 0, "0, 1")
             workers.append(start(file, 1))
-            await until(lambda: "ready: " in logs(tmp_path, 1), 30)
+            await until(lambda: "ready: " in logs(tmp_path, 1))
             assert await found(broker, config, range(4))
             workers[0].kill()
             workers.append(start(file, 2))
-            await until(lambda: "ready: " in logs(tmp_path, 2), 30)
+            await until(lambda: "ready: " in logs(tmp_path, 2))
             return await found(broker, config, range(4, 8)), [worker.poll() for worker in workers[1:]]
 
     complete, ended = asyncio.run(run())
@@ -89,7 +89,7 @@ def test_a_worker_on_a_copy_of_the_folder_of_another_one_joins_it(broker: Broker
             for log in folders[1].glob("*.log"):
                 log.unlink()
             workers.append(start(written(config, folders[1]), 0))
-            await until(lambda: "ready: " in logs(folders[1], 0), 30)
+            await until(lambda: "ready: " in logs(folders[1], 0))
             return await found(broker, config, range(4)), [worker.poll() for worker in workers]
 
     complete, ended = asyncio.run(run())

@@ -18,6 +18,7 @@ from tests.kafka.harness import make_topics, running, until
 from tests.kafka.messages import eventually, matched, pair, put, started, twins
 from tests.kafka.worker.test_answers import configured, written
 from tests.kafka.worker.test_maintenance import often
+from tests.patience import PATIENCE
 
 _AUTHORIZER = """
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
@@ -57,7 +58,7 @@ def authorizing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Authorizin
 def ended(config: Config, folder: Path, *command: str) -> "subprocess.CompletedProcess[str]":
     """A command of `stream-lsh` that ends."""
     arguments = [sys.executable, "-m", "stream_lsh", *command, "--config", str(written(config, folder))]
-    return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603 - ourselves
+    return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=PATIENCE)  # noqa: S603 - ourselves
 
 
 def one_line(error: str) -> str:

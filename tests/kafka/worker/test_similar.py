@@ -21,10 +21,11 @@ from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.brokers.maven import free_port
 from tests.embedded.test_similar import dicts, texts
 from tests.kafka.worker.test_answers import configured, send, written
+from tests.patience import PATIENCE
 from tests.unit.worker.query.client import Answered, TestClient, client
 
 PATH = "/v1/pipelines/{}/similar"
-SESSION = "2s"
+SESSION = "6s"
 LAYOUTS = [(1, 1), (1, 2), (4, 1), (4, 2), (7, 1), (7, 2)]
 """Partitions and workers."""
 
@@ -76,10 +77,10 @@ class Workers:
         """The matches of a document of any kind."""
         return await self.clients[number].post(PATH.format(self.name), {"limit": 1_000, **query})
 
-    async def complete(self, seconds: float = 90.0) -> None:
+    async def complete(self) -> None:
         """Wait until every running worker answers for the whole application."""
         running = [number for number, process in enumerate(self.processes) if process is not None]
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(PATIENCE):
             while not all([await self._is_complete(number, len(running)) for number in running]):
                 await asyncio.sleep(0.1)
 
@@ -128,7 +129,7 @@ async def running_workers(file: Path, count: int) -> AsyncIterator[Workers]:
 
 async def all_found(running: Workers, memory: NearDuplicates, values: Sequence[str]) -> None:
     """Wait until the last documents are found by their texts."""
-    async with asyncio.timeout(180):
+    async with asyncio.timeout(PATIENCE):
         for text in values[-40:]:
             while (await running.similar(0, text)).value.get("matches") != dicts(memory.query(text)):
                 await asyncio.sleep(0.1)
@@ -261,7 +262,7 @@ async def served(config: Config, folder: Path, stored: int) -> list[str]:
         running.serve()
         async with client(running.addresses[-1]) as requests:
             running.clients = [requests]
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(PATIENCE):
                 while not await running.is_ready(0):
                     await asyncio.sleep(0.1)
             running.end(0, signal.SIGKILL)

@@ -27,16 +27,14 @@ from tests.kafka.worker.test_answers import articles, configured, expected, publ
 from tests.kafka.worker.test_faults import edits, processes, survivors, thirds
 from tests.kafka.worker.test_maintenance import HOUR_MS, often, stories
 from tests.kafka.worker.test_updates import prose, rewriting
+from tests.patience import PATIENCE
 
 PARTITIONS = 4
 
 
 def following(config: Config, **worker: Any) -> Config:
-    """The same, where each worker follows one other.
-
-    Workers that share a loop may miss their heartbeats for as long as a usual session if the machine is busy.
-    """
-    return replace(config, worker=replace(config.worker, standbys=1, **{"session_timeout_ms": 30_000, **worker}))
+    """The same, where each worker follows one other."""
+    return replace(config, worker=replace(config.worker, standbys=1, **worker))
 
 
 def state_of(app: WorkerApp) -> PipelineState:
@@ -53,7 +51,7 @@ def has(app: WorkerApp, held: int, followed: int) -> bool:
 async def has_read_all(app: WorkerApp) -> Any:
     """Wait until a worker has taken in all that there is of what it follows; how far that is."""
     config, followed = app.config, state_of(app).followed()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while True:
             _, ends = await bounds(config.kafka, list(followed))
             if all((states.offset(tp.partition) or -1) + 1 >= ends[tp] for tp, states in followed.items()):
@@ -81,21 +79,21 @@ def test_a_worker_that_is_killed_is_replaced_by_one_that_has_its_state(
             assert has(app, PARTITIONS, 0), "a worker that is alone follows nothing"
             await send(broker.address, source, first)
             with processes(file, 1) as (other,):
-                await until(lambda: has(app, 2, 2), 30)
+                await until(lambda: has(app, 2, 2))
                 await send(broker.address, source, second)
-                assert await settled(config, survivors(first + second), 60.0) == []
+                assert await settled(config, survivors(first + second)) == []
                 await has_read_all(app)
                 (log,) = tmp_path.glob("worker-0-*.log")
                 await until(lambda: "standing by: all followed changelogs have been read" in log.read_text())
                 state, before = state_of(app), applied(app)
                 documents, buckets = state.documents.followed(), state.buckets.followed()
                 other.kill()
-                await until(lambda: has(app, PARTITIONS, 0), 30)
+                await until(lambda: has(app, PARTITIONS, 0))
                 read = {log: count - before[log] for log, count in applied(app).items()}
                 kept = all(state.documents[one] is had for one, had in documents.items())
                 kept &= all(state.buckets[one] is had for one, had in buckets.items())
                 await send(broker.address, source, third)
-                return read, kept, await settled(config, survivors(stream), 60.0)
+                return read, kept, await settled(config, survivors(stream))
 
     read, kept, wrong = asyncio.run(run())
     assert wrong == []
@@ -117,7 +115,7 @@ async def three_workers(config: Config, parts: list[list[Document]]) -> list[tup
         await asyncio.gather(send(address, config.pipelines[0].source, parts[1]), first.aclose())
         await until(lambda: all(has(app, 2, 2) for app in apps[1:]))
         await send(address, config.pipelines[0].source, parts[2])
-        assert await settled(config, survivors([one for part in parts for one in part]), 60.0) == []
+        assert await settled(config, survivors([one for part in parts for one in part])) == []
         return [(len(state_of(app).ledger.held()), len(state_of(app).ledger.followed())) for app in apps[1:]]
 
 
@@ -187,7 +185,7 @@ async def sent_and_expired(config: Config, documents: list[Document], apps: Sequ
         await asyncio.sleep(0.15)
     horizon_ms = documents[-1].time_ms - 4 * HOUR_MS
     held = [one for app in apps for one in state_of(app).documents.held().values()]
-    await until(lambda: all(one.table.horizon.time_ms >= horizon_ms for one in held), 30)
+    await until(lambda: all(one.table.horizon.time_ms >= horizon_ms for one in held))
     await asyncio.sleep(1.5)
 
 
@@ -282,10 +280,10 @@ def test_a_worker_outlives_damage_in_a_log_that_it_follows_and_reads_all_of_it_w
             alive = is_ready(other) and other.crash_reason is None
             await until(lambda: one.maintenance.bytes_under_way() == other.maintenance.bytes_under_way() == 0)
             await first.aclose()
-            await until(lambda: other.crash_reason if damaged else has(other, 2, 0), 40)
+            await until(lambda: other.crash_reason if damaged else has(other, 2, 0))
             if not damaged:
                 await send(broker.address, source, stream[20:])
-                assert await settled(config, stream, 60.0) == []
+                assert await settled(config, stream) == []
             return alive, other.crash_reason
 
     alive, reason = asyncio.run(run())

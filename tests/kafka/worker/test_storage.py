@@ -53,7 +53,7 @@ async def fed(config: Config, parts: list[list[Document]], between: Any = None) 
             again = read_again(app)
             await send(config.kafka.brokers[0], config.pipelines[0].source, part)
             total += len(part)
-            assert await settled(config, survivors([one for some in parts[: number + 1] for one in some]), 60.0) == []
+            assert await settled(config, survivors([one for some in parts[: number + 1] for one in some])) == []
             seen.append((again, held(app)))
         if between is not None:
             between(number)
@@ -86,7 +86,7 @@ def test_a_worker_that_is_killed_again_and_again_loses_nothing(
                     workers[-1].kill()
                     workers.append(start(file, len(workers)))
                     await asyncio.sleep(2.0)
-            return await settled(config, survivors(stream), 120.0)
+            return await settled(config, survivors(stream))
 
     assert asyncio.run(run()) == []
     assert list(tmp_path.glob("worker-0/*/documents-*/*.sst"))
@@ -112,7 +112,7 @@ def test_a_copy_older_than_its_changelog_is_not_used(
                     await asyncio.sleep(0.1)
                 ledger = app.pipelines[config.pipelines[0].name].ledger[0].settler.ledger
                 horizon_ms = documents[first + 89].time_ms - 4 * HOUR_MS
-                await until(lambda: ledger.horizon.time_ms >= horizon_ms, 30)  # noqa: B023 - awaited here
+                await until(lambda: ledger.horizon.time_ms >= horizon_ms)  # noqa: B023 - awaited here
                 await asyncio.sleep(1.5)
             if first == 0:
                 shutil.copytree(folder, copy)
@@ -143,9 +143,9 @@ def test_tables_are_saved_while_the_worker_runs(
             first = dict[str, bytes]()
             for part in thirds(stream):
                 await send(config.kafka.brokers[0], config.pipelines[0].source, part)
-                await until(lambda: len(saved()) == PARTITIONS, 60)
+                await until(lambda: len(saved()) == PARTITIONS)
                 first = first or saved()
-            missing = await settled(config, survivors(stream), 60.0)
+            missing = await settled(config, survivors(stream))
             return missing, first, saved()
 
     missing, first, last = asyncio.run(run())
@@ -193,11 +193,11 @@ def test_a_full_disk_ends_the_worker_and_with_room_it_continues(
             await asyncio.sleep(5.0)
             resource.prlimit(workers[0].pid, resource.RLIMIT_FSIZE, (1 << 20, resource.RLIM_INFINITY))
             await send(broker.address, config.pipelines[0].source, stream)
-            await until(lambda: workers[0].poll() is not None, 60)
+            await until(lambda: workers[0].poll() is not None)
             assert workers[0].returncode == 1
             (log,) = tmp_path.glob("worker-0-*.log")
             assert ": free some space, or set another `data_dir`; nothing is lost" in log.read_text()
             workers.append(start(file, 1))
-            return await settled(config, survivors(stream), 120.0)
+            return await settled(config, survivors(stream))
 
     assert asyncio.run(run()) == []

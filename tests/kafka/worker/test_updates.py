@@ -50,7 +50,7 @@ async def many_versions(config: Config, others: list[Document]) -> Any:
         last = Document("busy", others[0].text, 1_000 + VERSIONS)
         for start in range(0, VERSIONS, 500):
             await send(address, pipeline.source, [*versions, last][start : start + 500])
-            await until(lambda: state.counts.documents >= len(others) + min(start + 500, VERSIONS), 60)  # noqa: B023
+            await until(lambda: state.counts.documents >= len(others) + min(start + 500, VERSIONS))  # noqa: B023
         await until(lambda: app.maintenance.bytes_under_way() == 0)
         await asyncio.sleep(2.5)  # ticks, which end a pass; and a trimming
         held = [len(one.table) for one in state.buckets.held().values()]

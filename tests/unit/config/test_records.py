@@ -16,6 +16,7 @@ from stream_lsh.kinds.record.profiles import bundled, profile_text
 from stream_lsh.records.compare.catalog import comparator
 from stream_lsh.worker.guards import manifest_of
 from stream_lsh.worker.process import warnings_of
+from tests.patience import PATIENCE
 
 HEAD = '[pipeline]\nsource = "crm"\nname = "customers"\nkind = "record"\n'
 
@@ -181,7 +182,7 @@ def test_a_worker_of_texts_needs_no_library_of_records() -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert done.stderr == ""
     assert done.stdout == (

@@ -16,6 +16,7 @@ from stream_lsh.text import page as page_module
 from stream_lsh.text.page import Page, read_page
 from stream_lsh.text.page_source import MOST_ATTRIBUTES, MOST_NAMES, MOST_ROOTS, parseable
 from tests.pages import PAGES, MadePage
+from tests.patience import PATIENCE
 
 N = 20_000
 every_page = pytest.mark.parametrize("made", PAGES, ids=lambda made: made.name)
@@ -334,7 +335,7 @@ for mode in ("page", "main"):
 
 
 def test_references_that_are_longer_as_characters_crash_no_parser() -> None:
-    subprocess.run([sys.executable, "-c", EXPANDING], check=True, timeout=100)  # noqa: S603 - our own
+    subprocess.run([sys.executable, "-c", EXPANDING], check=True, timeout=PATIENCE)  # noqa: S603 - our own
     longer = [name for name, text in html5.items() if len(text.encode()) > len(f"&{name}")]
     assert [parseable(f"&{name}") for name in longer] == [html5[name] for name in longer]
     assert len(longer) == 2

@@ -13,6 +13,7 @@ from typing import IO
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.unit.applications.test_duplicate_code import RENAMED, TOTAL
 from tests.unit.cli.commands.files.test_link import PROFILE, UNLEARNED, people
 from tests.unit.cli.runs import OTHER, STORY, a_few_thousand, lines_of, stream_lsh
@@ -104,13 +105,13 @@ def test_an_interruption_leaves_nothing_behind(folder: Path, command: str, numbe
     with (folder / "endless").open("wb") as feeder:
         feeder.write(INPUTS[command])
         feeder.flush()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         spills = command.startswith("allpairs")
         while not list(folder.glob(".out.*")) or waiting(feeder) or (spills and not os.listdir(spilled)):
             assert time.monotonic() < deadline
             time.sleep(0.01)
         process.send_signal(number)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == code
     assert b"no partial output file remains" in err
     assert b"Traceback" not in err

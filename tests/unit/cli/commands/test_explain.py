@@ -14,6 +14,7 @@ import pytest
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.wire.message import as_iso
 from tests.evaluation.oracles import jaccard, word_windows
+from tests.patience import PATIENCE
 from tests.unit.cli.runs import DOCUMENTS, EDITED, LINES, LOW, OTHER, SIMILARITY, STORY, lines_of, ran
 
 DAY = 86_400_000
@@ -376,6 +377,6 @@ def test_an_interruption_ends_with_130_and_a_message(tmp_path: Path) -> None:
             feeder.write(LINES)
             feeder.flush()
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=20)
+            out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (130, b"")
     assert err.startswith(b"stream-lsh: interrupted")

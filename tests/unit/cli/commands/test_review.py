@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.unit.cli.runs import ran
 
 PROMPT = "u undo, q quit"
@@ -52,7 +53,7 @@ class Terminal:
 
     def until(self, text: str = PROMPT) -> str:
         """The output up to a text, from the last call on."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while text not in self.shown:
             ready, _, _ = select.select([self._master], [], [], 1)
             assert time.monotonic() < deadline, self.shown
@@ -70,7 +71,7 @@ class Terminal:
         return bool(termios.tcgetattr(self._slave)[3] & termios.ECHO)
 
     def end(self) -> tuple[int, str]:
-        _, err = self.process.communicate(timeout=60)
+        _, err = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, err.decode()
 
     def close(self) -> None:

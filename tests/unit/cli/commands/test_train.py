@@ -11,6 +11,7 @@ import pytest
 
 from stream_lsh.cli.main import main
 from stream_lsh.kinds.record.profiles import bundled, load_profile, parse_profile
+from tests.patience import PATIENCE
 
 PROFILE = """\
 name = "people"
@@ -228,12 +229,12 @@ def test_ctrl_c_leaves_no_file_behind(people: Path) -> None:
         file.writelines(f"n{number},name{number},1950-01-01\n" for number in range(400_000))
     command = [sys.executable, "-m", "stream_lsh", "train", "people.csv", "--profile", "p.toml", "--output", "x.toml"]
     process = subprocess.Popen(command, cwd=people, stderr=subprocess.PIPE)  # noqa: S603
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + PATIENCE
     while not list(people.glob(".x.toml.*")):
         assert time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(2)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert b"interrupted" in err
     assert not list(people.glob("*x.toml*")) + list(people.glob(".x.toml*"))

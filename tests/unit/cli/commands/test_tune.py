@@ -19,6 +19,7 @@ from stream_lsh.kinds.kind import as_kind
 from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.lsh.solver import banding_of, choose_banding
 from stream_lsh.model import Document
+from tests.patience import PATIENCE
 from tests.unit.cli.runs import LINES, Run, dedup, lines_of, ran, stream_lsh
 
 
@@ -344,7 +345,7 @@ def test_an_interruption_ends_with_130_and_leaves_no_picture(tmp_path: Path) -> 
             feeder.write(LINES)
             feeder.flush()
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=20)
+            out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (130, b"")
     assert err.startswith(b"stream-lsh: interrupted")
     assert os.listdir(tmp_path) == ["endless"]

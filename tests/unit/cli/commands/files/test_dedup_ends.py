@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from tests.patience import PATIENCE
 from tests.unit.cli.runs import (
     LINES,
     a_few_thousand,
@@ -92,13 +93,13 @@ def test_an_interruption_leaves_no_child_behind(tmp_path: Path, number: signal.S
     with endless.open("wb") as feeder:
         feeder.write(a_few_thousand(1000))
         feeder.flush()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE
         while len(children_of(process.pid)) < 2 or not list(tmp_path.glob(".out.*")):
             assert time.monotonic() < deadline
             time.sleep(0.01)
         children = children_of(process.pid)
         os.killpg(process.pid, number)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == code
     assert b"Traceback" not in err
     assert os.listdir(tmp_path) == ["endless"]
@@ -115,7 +116,7 @@ def test_a_parent_that_is_killed_takes_its_children_with_it(tmp_path: Path) -> N
     with endless.open("wb") as feeder:
         feeder.write(a_few_thousand(1000))
         feeder.flush()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE
         while len(children_of(process.pid)) < 3:
             assert time.monotonic() < deadline
             time.sleep(0.01)
