@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from tests.kafka.worker.test_answers import articles, configured, expected, send
 from tests.kafka.worker.test_faults import edits, survivors
 from tests.kafka.worker.test_records import ANN, groups, resolving
 from tests.kafka.worker.test_records import send as send_records
+from tests.patience import PATIENCE
 from tests.unit.kinds.test_record_linker import PROFILE
 
 
@@ -149,18 +151,13 @@ async def newest(address: str, topic: str) -> dict[bytes, Any]:
 
 
 async def settled(config: Config) -> list[Finding]:
-    """The audit, once nothing is under way."""
-
-    async def audited() -> list[Finding]:
-        return await audit(config, config.pipelines[0])
-
-    findings = await audited()
-    for _ in range(40):
-        if not any("under way" in finding.message for finding in findings):
-            break
+    """The audit, once nothing is under way, or patience ends."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        findings = await audit(config, config.pipelines[0])
+        if not any("under way" in finding.message for finding in findings) or time.monotonic() > end:
+            return findings
         await asyncio.sleep(0.25)
-        findings = await audited()
-    return findings
 
 
 def test_an_audit_is_clean_after_a_run_and_finds_everything_that_is_altered_by_hand(

@@ -7,7 +7,7 @@ from pathlib import Path
 from stream_lsh.worker.brokers.maven import MavenBroker
 from tests.kafka.truth import settled
 from tests.kafka.worker.test_answers import articles, configured, send, written
-from tests.kafka.worker.test_faults import edits, processes, start, survivors, thirds
+from tests.kafka.worker.test_faults import edits, has_started, processes, start, survivors, thirds
 
 OUTAGE_SECONDS = 60.0
 
@@ -33,6 +33,7 @@ def test_a_minute_without_any_broker_loses_nothing(
 
     async def run() -> list[str]:
         with processes(file, 2) as workers:
+            await has_started(tmp_path, 0)
             supervisor = asyncio.ensure_future(restarted(workers, file, codes))
             await send(own_broker.address, source, before)
             assert await settled(config, survivors(list(before))) == []

@@ -65,6 +65,16 @@ def start(config_file: Path, number: int) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)  # noqa: S603 - ourselves
 
 
+def logs(folder: Path, number: int) -> str:
+    """The log of a worker."""
+    return "".join(log.read_text() for log in folder.glob(f"worker-{number}-*.log"))
+
+
+async def has_started(folder: Path, number: int) -> None:
+    """Wait until a worker reports that it is ready."""
+    await until(lambda: "ready: " in logs(folder, number))
+
+
 async def fed_and_killed(
     config: Config,
     folder: Path,
@@ -78,7 +88,7 @@ async def fed_and_killed(
     file = written(config, folder, session_timeout="6s")
     first, second, third = send_thirds
     with processes(file, 2) as workers:
-        await asyncio.sleep(6.0)
+        await asyncio.gather(has_started(folder, 0), has_started(folder, 1))
         await first()
         workers[0].kill()
         await second()

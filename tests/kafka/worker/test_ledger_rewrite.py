@@ -10,6 +10,8 @@ from faust.types import TP
 
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.clients.topic_reader import bounds
+from tests.kafka.harness import until
+from tests.kafka.messages import eventually
 from tests.kafka.truth import settled
 from tests.kafka.worker.test_answers import articles, configured, send, written
 from tests.kafka.worker.test_faults import edits, survivors
@@ -32,6 +34,11 @@ def start(file: Path) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)  # noqa: S603 - ourselves
 
 
+def logged(folder: Path) -> str:
+    """The logs of the workers."""
+    return "".join(log.read_text() for log in folder.glob("worker-*.log"))
+
+
 def test_a_worker_that_is_killed_while_it_copies_its_ledger_loses_nothing(
     broker: Broker, name: str, data_dir: Path, tmp_path: Path
 ) -> None:
@@ -40,10 +47,14 @@ def test_a_worker_that_is_killed_while_it_copies_its_ledger_loses_nothing(
     file = written(config, tmp_path, session_timeout="6s")
     size, log = len(stream) // 40 + 1, TP(config.pipelines[0].changelog_topic("ledger"), 0)
 
-    async def run() -> tuple[list[str], int]:
+    async def is_trimmed() -> bool:
+        starts, _ = await bounds(config.kafka, [log])
+        return starts[log] > 0
+
+    async def run() -> tuple[list[str], bool]:
         worker = start(file)
         try:
-            await asyncio.sleep(4.0)
+            await until(lambda: "ready: " in logged(tmp_path))
             for number, first in enumerate(range(0, len(stream), size)):
                 await send(broker.address, config.pipelines[0].source, stream[first : first + size])
                 await asyncio.sleep(0.25)
@@ -54,20 +65,20 @@ def test_a_worker_that_is_killed_while_it_copies_its_ledger_loses_nothing(
             wrong = await settled(config, survivors(stream))
             again = survivors(stream)  # as they are: slices are written behind records
             for first in range(0, len(again), len(again) // 40):
-                starts, _ = await bounds(config.kafka, [log])
-                if starts[log]:
+                if await is_trimmed():
                     break
                 await send(broker.address, config.pipelines[0].source, again[first : first + len(again) // 40])
                 await asyncio.sleep(0.5)
+            trimmed = await eventually(is_trimmed, True)
             worker.kill()
             worker.wait()
             worker = start(file)
             await send(broker.address, config.pipelines[0].source, stream[-1:])
-            return wrong + await settled(config, survivors(stream)), starts[log]
+            return wrong + await settled(config, survivors(stream)), trimmed
         finally:
             worker.kill()
             worker.wait()
 
-    wrong, begins = asyncio.run(run())
+    wrong, trimmed = asyncio.run(run())
     assert wrong == []
-    assert begins > 0, "what is before a copy is gone"
+    assert trimmed, "what is before a copy is gone"

@@ -9,15 +9,10 @@ from stream_lsh.worker.brokers import Broker
 from tests.kafka.harness import until
 from tests.kafka.messages import eventually, matched, pair, put, twins
 from tests.kafka.worker.test_answers import configured, written
-from tests.kafka.worker.test_faults import processes, start
+from tests.kafka.worker.test_faults import has_started, logs, processes, start
 
 LONG = {"session_timeout": "5m"}
 """No test runs for that long."""
-
-
-def logs(folder: Path, number: int) -> str:
-    """The log of a worker."""
-    return "".join(log.read_text() for log in folder.glob(f"worker-{number}-*.log"))
 
 
 async def ready(folder: Path, number: int, partitions: str) -> None:
@@ -63,11 +58,11 @@ def test_the_others_keep_their_partitions_while_a_killed_worker_is_replaced(
         with processes(file, 1) as workers:
             await ready(tmp_path, 0, "0, 1")
             workers.append(start(file, 1))
-            await until(lambda: "ready: " in logs(tmp_path, 1))
+            await has_started(tmp_path, 1)
             assert await found(broker, config, range(4))
             workers[0].kill()
             workers.append(start(file, 2))
-            await until(lambda: "ready: " in logs(tmp_path, 2))
+            await has_started(tmp_path, 2)
             return await found(broker, config, range(4, 8)), [worker.poll() for worker in workers[1:]]
 
     complete, ended = asyncio.run(run())
@@ -89,7 +84,7 @@ def test_a_worker_on_a_copy_of_the_folder_of_another_one_joins_it(broker: Broker
             for log in folders[1].glob("*.log"):
                 log.unlink()
             workers.append(start(written(config, folders[1]), 0))
-            await until(lambda: "ready: " in logs(folders[1], 0))
+            await has_started(folders[1], 0)
             return await found(broker, config, range(4)), [worker.poll() for worker in workers]
 
     complete, ended = asyncio.run(run())

@@ -21,7 +21,7 @@ from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import running, until
 from tests.kafka.truth import settled
 from tests.kafka.worker.test_answers import articles, configured, expected, published, send, written
-from tests.kafka.worker.test_faults import edits, processes, start, survivors, thirds
+from tests.kafka.worker.test_faults import edits, has_started, processes, start, survivors, thirds
 from tests.kafka.worker.test_maintenance import HOUR_MS, often, stories
 
 PARTITIONS = 2
@@ -79,7 +79,7 @@ def test_a_worker_that_is_killed_again_and_again_loses_nothing(
 
     async def run() -> list[str]:
         with processes(file, 1) as workers:
-            await asyncio.sleep(4.0)
+            await has_started(tmp_path, 0)
             for first in range(0, len(stream), size):
                 await send(broker.address, config.pipelines[0].source, stream[first : first + size])
                 if first // size % 2:
@@ -190,7 +190,7 @@ def test_a_full_disk_ends_the_worker_and_with_room_it_continues(
 
     async def run() -> list[str]:
         with processes(file, 1) as workers:
-            await asyncio.sleep(5.0)
+            await has_started(tmp_path, 0)
             resource.prlimit(workers[0].pid, resource.RLIMIT_FSIZE, (1 << 20, resource.RLIM_INFINITY))
             await send(broker.address, config.pipelines[0].source, stream)
             await until(lambda: workers[0].poll() is not None)
