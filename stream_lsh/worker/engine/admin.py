@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
-from aiokafka.errors import KafkaError, NodeNotReadyError  # type: ignore[import-untyped]
 from faust.transport.drivers.aiokafka import credentials_to_aiokafka_auth, server_list
 
 from stream_lsh.errors import DoubtError
@@ -20,19 +19,15 @@ _AGAIN_SECONDS = 0.1
 
 @asynccontextmanager
 async def admin_client(app: Any) -> AsyncIterator[Any]:
-    """A started admin client for the cluster of `app`, closed at the end; raises DoubtError if no broker answers."""
+    """A started admin client for the cluster of `app`, closed at the end."""
     conf = app.conf
-    servers = server_list(conf.broker, 9092)
     admin = AIOKafkaAdminClient(
-        bootstrap_servers=servers,
+        bootstrap_servers=server_list(conf.broker, 9092),
         request_timeout_ms=ANSWER_MS,
         **credentials_to_aiokafka_auth(conf.broker_credentials, conf.ssl_context),
     )
     try:
-        try:
-            await start_admin(admin)
-        except KafkaError as error:
-            raise DoubtError(f"kafka.brokers: got no answer from {', '.join(servers)}: {error}") from error
+        await start_admin(admin)
         yield admin
     finally:
         await admin.close()
@@ -45,13 +40,17 @@ async def start_admin(admin: Any) -> None:
     would then fail at its first request.
 
     Raises:
-        KafkaError: no broker answers, or none is admitted within `ANSWER_MS` -> try again later.
+        KafkaError: no broker answers -> try again later.
+        DoubtError: none is admitted within `ANSWER_MS` -> the same, and look at the controllers of the cluster.
     """
     await admin.start()
     client, loop = admin._client, asyncio.get_running_loop()
     end = loop.time() + ANSWER_MS / 1000
     while not client.cluster.brokers():
         if loop.time() > end:
-            raise NodeNotReadyError("the controller of the cluster has admitted no broker")
+            raise DoubtError(
+                f"kafka.brokers: got a cluster without a broker for {ANSWER_MS / 1000:g} s, expected one that its "
+                "controller has admitted: is the controller running?"
+            )
         await asyncio.sleep(_AGAIN_SECONDS)
         await client.force_metadata_update()

@@ -14,7 +14,7 @@ from stream_lsh.worker.brokers.maven import free_port
 from stream_lsh.worker.counts import STEPS
 from tests.kafka.truth import settled
 from tests.kafka.worker.test_answers import articles, configured, send, written
-from tests.kafka.worker.test_faults import processes
+from tests.kafka.worker.test_faults import logs, processes
 from tests.patience import PATIENCE
 
 PARTITIONS = 2
@@ -103,13 +103,8 @@ def test_an_address_in_use_is_reported_and_the_worker_continues(broker: Broker, 
         port = taken.getsockname()[1]
         with processes(written(config, tmp_path, web=f"127.0.0.1:{port}"), 1) as workers:
             end = time.monotonic() + PATIENCE
-            while " ready: " not in (log := logged(tmp_path)) and time.monotonic() < end:
+            while " ready: " not in (log := logs(tmp_path, 0)) and time.monotonic() < end:
                 time.sleep(0.1)
             assert workers[0].poll() is None
     assert " ready: " in log
     assert f"worker.web: 127.0.0.1:{port} cannot be used" in log
-
-
-def logged(folder: Path) -> str:
-    """The logs of the workers."""
-    return "".join(file.read_text() for file in folder.glob("worker-*.log"))

@@ -10,11 +10,10 @@ from faust.types import TP
 
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.clients.topic_reader import bounds
-from tests.kafka.harness import until
 from tests.kafka.messages import eventually
 from tests.kafka.truth import settled
 from tests.kafka.worker.test_answers import articles, configured, send, written
-from tests.kafka.worker.test_faults import edits, survivors
+from tests.kafka.worker.test_faults import edits, has_started, survivors
 
 _WORKER = """
 import sys
@@ -29,14 +28,9 @@ sys.exit(main(["worker", "--config", sys.argv[1]]))
 
 def start(file: Path) -> "subprocess.Popen[bytes]":
     """A worker that begins to copy its ledger as soon as it has one, 20 rows at a time."""
-    log = file.with_name(f"worker-{time.time_ns()}.log").open("wb")
+    log = file.with_name(f"worker-0-{time.time_ns()}.log").open("wb")
     command = [sys.executable, "-c", _WORKER, str(file)]
     return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)  # noqa: S603 - ourselves
-
-
-def logged(folder: Path) -> str:
-    """The logs of the workers."""
-    return "".join(log.read_text() for log in folder.glob("worker-*.log"))
 
 
 def test_a_worker_that_is_killed_while_it_copies_its_ledger_loses_nothing(
@@ -54,7 +48,7 @@ def test_a_worker_that_is_killed_while_it_copies_its_ledger_loses_nothing(
     async def run() -> tuple[list[str], bool]:
         worker = start(file)
         try:
-            await until(lambda: "ready: " in logged(tmp_path))
+            await has_started(tmp_path, 0)
             for number, first in enumerate(range(0, len(stream), size)):
                 await send(broker.address, config.pipelines[0].source, stream[first : first + size])
                 await asyncio.sleep(0.25)
