@@ -6,13 +6,14 @@ grid, a test with several independent parameters, the diagonal is quick: each va
 each combination.  A test without the corpora that it reads is skipped, and the summary names it.
 """
 
+import gc
 import itertools
 import math
 import os
 import random
 import tempfile
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import hypothesis
@@ -23,6 +24,7 @@ CORPORA = Path(os.environ.get("STREAM_LSH_DATA", TESTS.parents[1] / "shared" / "
 """The folder of the corpora: $STREAM_LSH_DATA, or `../shared/data` beside the checkout."""
 NO_CORPORA = f"no corpora at {CORPORA}: set STREAM_LSH_DATA to the folder that holds newsgroups20/ and the others"
 
+ENGINE_ROOMS = frozenset({"kafka", "embedded"})
 QUICK_CASES = 5
 CASE_NAMES = frozenset({"case", "seed", "seed_", "steps", "block", "start"})
 """Parameters that number the random cases of a test."""
@@ -37,12 +39,11 @@ hypothesis.settings.load_profile("default")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_slow_cases(items)
     for item in items:
-        folders = item.path.relative_to(TESTS).parts[:-1] if TESTS in item.path.parents else ()
-        if folders[:1] == ("kafka",):
+        if room(item) == "kafka":
             item.add_marker(pytest.mark.kafka)
-        if folders[:1] == ("browser",):
+        if room(item) == "browser":
             item.add_marker(pytest.mark.browser)
-        if folders[:1] in (("kafka",), ("embedded",)):
+        if room(item) in ENGINE_ROOMS:
             # Warnings of the engine, and what it does not close at the end of a loop.
             for ignored in ("ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::pytest.PytestWarning"):
                 item.add_marker(pytest.mark.filterwarnings(ignored))
@@ -51,6 +52,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.get_closest_marker("corpus") and not CORPORA.is_dir():
             if os.environ.get("CI") != "true":  # there the test fails
                 item.add_marker(pytest.mark.skip(reason=NO_CORPORA))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """After a test of the engine, collect what the engine did not close: warnings of it are ignored here, not later."""
+    result = yield
+    if room(item) in ENGINE_ROOMS:
+        gc.collect()
+    return result
+
+
+def room(item: pytest.Item) -> str:
+    """The folder of `tests` that holds the test; empty for a module of `tests` itself, and for a test of elsewhere."""
+    folders = item.path.relative_to(TESTS).parts[:-1] if TESTS in item.path.parents else ()
+    return folders[0] if folders else ""
 
 
 def mark_slow_cases(items: Iterable[pytest.Item]) -> None:
