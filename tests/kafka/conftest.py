@@ -1,11 +1,9 @@
 """One broker for all tests that need one, however many processes run them."""
 
 import fcntl
-import gc
 import json
 import os
 import uuid
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,18 +25,6 @@ def _locked(path: Path) -> Iterator[None]:
 
 def _known(state: Path) -> dict[str, Any]:
     return dict(json.loads(state.read_text())) if state.exists() else {"users": 0}
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _collected() -> Iterator[None]:
-    """Collect the event loops that the engine leaves open in its threads, before pytest collects them at its end.
-
-    The warnings about them are ignored during a test; after the last one they would fail the session.
-    """
-    yield
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
 
 
 @pytest.fixture(scope="session")

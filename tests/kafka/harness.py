@@ -61,10 +61,10 @@ async def running(app: faust.App, seconds: float = PATIENCE) -> AsyncIterator[No
             async with asyncio.timeout(seconds):
                 await app.stop()
         else:
-            await _clear_up(app)
+            await clear_up(app)
 
 
-async def _clear_up(app: Any) -> None:
+async def clear_up(app: Any) -> None:
     """Stop what is left of a crashed app; in a worker, the end of the process does."""
     with contextlib.suppress(Exception):
         async with asyncio.timeout(5):

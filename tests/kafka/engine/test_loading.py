@@ -7,8 +7,9 @@ import pytest
 
 from stream_lsh.worker.brokers import Broker
 from tests.kafka.harness import RAW, engine_app, is_ready, make_topics, running, stock_app
+from tests.patience import PATIENCE
 
-SESSION_SECONDS, LOADING_SECONDS = 1.5, 4.0
+SESSION_SECONDS, LOADING_SECONDS = 4.0, 8.0
 
 
 async def ready_after_loading(kind: str, address: str, name: str) -> bool:
@@ -33,7 +34,7 @@ async def ready_after_loading(kind: str, address: str, name: str) -> bool:
 
     app.tables.on_rebalance = on_rebalance
     try:
-        async with running(app, 2.5 * LOADING_SECONDS):
+        async with running(app, PATIENCE if kind == "engine" else 2.5 * LOADING_SECONDS):
             await asyncio.sleep(2 * SESSION_SECONDS)  # a worker that was removed learns it from the next heartbeat
             return is_ready(app) and loads == 1
     except TimeoutError:

@@ -9,6 +9,7 @@ import pytest
 
 from stream_lsh.worker.brokers import Broker
 from tests.kafka.harness import RAW, either_app, feed, is_ready, make_topics, numbers, running, until
+from tests.patience import PATIENCE
 
 REBALANCES = 4
 
@@ -59,7 +60,7 @@ class BusyThread:
 
 
 async def rebalances_until_one_hangs(repaired: bool, address: str, name: str) -> int | None:
-    """The number of the first rebalance after which the worker is not ready within 6 s; None if there is none."""
+    """The number of the first rebalance after which the worker does not get ready; None if there is none."""
     source, changelog = f"{name}-in", f"{name}-state-changelog"
     await make_topics(address, source, changelog)
     await feed(address, changelog, numbers(0, 400))
@@ -76,7 +77,7 @@ async def rebalances_until_one_hangs(repaired: bool, address: str, name: str) ->
         for number in range(1, REBALANCES + 1):
             await busy.rebalance()
             with contextlib.suppress(TimeoutError):
-                await until(lambda: is_ready(app), 6.0)
+                await until(lambda: is_ready(app), PATIENCE if repaired else 6.0)
                 continue
             return number
     return None

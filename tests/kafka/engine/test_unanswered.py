@@ -1,13 +1,15 @@
 """A request at the end of a recovery that no broker answers ends the worker."""
 
 import asyncio
+import contextlib
 from typing import Any
 
 import pytest
 
 from stream_lsh.errors import DoubtError
 from stream_lsh.worker.brokers import Broker
-from tests.kafka.harness import RAW, engine_app, make_topics, running, stock_app
+from tests.kafka.harness import RAW, clear_up, engine_app, make_topics, stock_app, until
+from tests.patience import PATIENCE
 
 REQUEST_SECONDS = 4.0
 
@@ -16,7 +18,7 @@ async def end_of(kind: str, address: str, name: str) -> Any:
     """The error that ends a worker whose request for the committed offsets is not answered; None if it continues."""
     await make_topics(address, f"{name}-in", f"{name}-state-changelog")
     make = engine_app if kind == "engine" else stock_app
-    app: Any = make(address, name, broker_session_timeout=1.5, broker_request_timeout=REQUEST_SECONDS)
+    app: Any = make(address, name, broker_session_timeout=3.0, broker_request_timeout=REQUEST_SECONDS)
     app.Table("state", key_type=bytes, value_type=bytes, partitions=4)
 
     @app.agent(app.topic(f"{name}-in", **RAW))  # type: ignore[untyped-decorator]  # the app is of either kind
@@ -28,12 +30,14 @@ async def end_of(kind: str, address: str, name: str) -> Any:
         await asyncio.Event().wait()
 
     app.consumer.perform_seek = unanswered
+    app.finalize()
     try:
-        async with running(app, 3 * REQUEST_SECONDS):
-            pass
-    except TimeoutError:
-        return app.crash_reason
-    return None
+        await app.start()
+        with contextlib.suppress(TimeoutError):
+            await until(lambda: app.crash_reason, PATIENCE if kind == "engine" else 3 * REQUEST_SECONDS)
+    finally:
+        await clear_up(app)
+    return app.crash_reason
 
 
 @pytest.mark.parametrize("kind", ["stock", "engine"])

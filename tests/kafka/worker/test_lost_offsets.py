@@ -10,7 +10,7 @@ from stream_lsh.worker import guards
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import WorkerApp
 from tests.kafka.clients.test_guards import ran, refused, replaced, topics_of
-from tests.kafka.harness import _clear_up, admin_at, make_topics, running, until
+from tests.kafka.harness import admin_at, clear_up, make_topics, running, until
 from tests.kafka.messages import Message, eventually, matched, pair, put, started, twins
 from tests.kafka.worker.test_answers import configured
 from tests.kafka.worker.test_maintenance import often
@@ -93,7 +93,7 @@ async def ended(app: WorkerApp) -> BaseException | None:
         await app.start()
         await until(lambda: app.ended_by)
     finally:
-        await _clear_up(app)
+        await clear_up(app)
     return app.ended_by
 
 

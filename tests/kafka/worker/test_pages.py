@@ -73,7 +73,7 @@ def pages(running: Workers) -> Iterator[str]:
         yield f"http://{listen}"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE)
 
 
 def shows(one: Window, text: str) -> None:

@@ -67,7 +67,7 @@ class Workers:
         process = self.processes[number]
         assert process is not None
         process.send_signal(how)
-        process.wait(60)
+        process.wait(PATIENCE)
         self.processes[number] = None
 
     async def similar(self, number: int, text: str, **options: Any) -> Answered:
