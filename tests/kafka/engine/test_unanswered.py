@@ -31,11 +31,13 @@ async def end_of(kind: str, address: str, name: str) -> Any:
 
     app.consumer.perform_seek = unanswered
     app.finalize()
+    starting = asyncio.create_task(app.start())
     try:
-        await app.start()
         with contextlib.suppress(TimeoutError):
             await until(lambda: app.crash_reason, PATIENCE if kind == "engine" else 3 * REQUEST_SECONDS)
     finally:
+        starting.cancel()
+        await asyncio.gather(starting, return_exceptions=True)
         await clear_up(app)
     return app.crash_reason
 
