@@ -65,7 +65,7 @@ async def running(app: faust.App, seconds: float = PATIENCE) -> AsyncIterator[No
 
 
 async def clear_up(app: Any) -> None:
-    """Stop what is left of a crashed app; in a worker, the end of the process does."""
+    """Stop what is left of an app that crashed or never got ready; in a worker, the end of the process does."""
     with contextlib.suppress(Exception):
         async with asyncio.timeout(5):
             await app.stop()

@@ -6,11 +6,14 @@ from typing import Any
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.engine import OrderedAcker, RecordList
 from tests.kafka.harness import admin_at, committed, engine_app, feed, make_topics, numbers, running, until
+from tests.patience import PATIENCE
 
 
 def _counting_app(address: str, name: str, seen: list[int]) -> Any:
     source = f"{name}-in"
-    app: Any = engine_app(address, name, chunks={source: 1}, broker_commit_interval=60.0)
+    # A session that no wait of this test outlasts: so a worker that is not in the group any more has left it.
+    lasting = {"broker_session_timeout": 2 * PATIENCE, "broker_request_timeout": 3 * PATIENCE}
+    app: Any = engine_app(address, name, chunks={source: 1}, broker_commit_interval=60.0, **lasting)
 
     @app.agent(app.topic(source, schema=RecordList()))  # type: ignore[untyped-decorator]
     async def agent(stream: Any) -> None:
