@@ -225,6 +225,13 @@ class EngineApp(faust.App):
                 if self._is_current(batch):  # a rebalance may have happened since the round began
                     yield batch
 
+    def postpone(self, topic: str, until: float) -> None:
+        """Read no further records of a topic before this time of the monotonic clock, because its agent pauses.
+
+        Records that are under way to the agent are still delivered.
+        """
+        cast(Any, self.consumer).gate.postpone(topic, until)
+
     def _is_current(self, batch: Batch) -> bool:
         if batch.generation_id == self.consumer_generation_id:
             return True

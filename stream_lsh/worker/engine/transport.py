@@ -24,10 +24,12 @@ class WatchedThread(driver.AIOKafkaConsumerThread):
     """
 
     async def on_start(self) -> None:
-        """Start, and listen to the group's coordinator before the first join."""
+        """Start, with the gate of the sources; listen to the group's coordinator before the first join."""
         await super().on_start()
+        consumer = self._ensure_consumer()
+        self.consumer.gate.attach(consumer)  # type: ignore[attr-defined]  # of EngineConsumer
         group: GroupWatch = self.consumer.app.group  # type: ignore[attr-defined]  # of EngineApp
-        group.listen(self._ensure_consumer()._coordinator)
+        group.listen(consumer._coordinator)
 
     async def call_thread(self, fun: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
         """Call a method of the client in its thread; a refusal by the broker names the missing right."""
