@@ -35,7 +35,7 @@ from stream_lsh.worker.state import Documents, PipelineState
 
 _Frame = TypeVar("_Frame")
 
-_ROUND_SECONDS, _FEW = 0.018, 4
+_ROUND_SECONDS, _FEW = 0.02, 4
 """The least time from one round of sign to the next, if it had more than a few documents.  Each round costs some
 milliseconds in all steps behind it, so smaller rounds delay the documents that are already under way."""
 _FETCH_SECONDS = 0.003

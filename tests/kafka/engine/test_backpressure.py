@@ -1,8 +1,8 @@
-"""Sources that are paused for some time."""
+"""Sources that are paused, or postponed, for some time."""
 
 import asyncio
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -95,3 +95,59 @@ def test_an_opened_source_does_not_wait_for_the_fetch_under_way(
     print(f"fetch_max_wait_ms={fetch_max_wait_ms}: {worst:.2f} s")
     assert worst < at_most
     assert fetch_max_wait_ms == 50 or worst > 0.4
+
+
+class Requests(NamedTuple):
+    """The requests of one turn of the client: when it decided on them, and their topics."""
+
+    began: float
+    ended: float
+    topics: set[str]
+
+
+async def requests_of(app: Any) -> list[Requests]:
+    """A list that all further requests of a running app for records will join."""
+    seen: list[Requests] = []
+    thread = app.consumer._thread
+
+    async def watch() -> None:
+        fetcher = thread._ensure_consumer()._fetcher
+        decide = fetcher._get_actions_per_node
+
+        def watched(assignment: Any) -> Any:
+            began = time.monotonic()
+            found = decide(assignment)
+            topics = {topic for _, request in found[0] for topic, _ in request.topics}
+            seen.append(Requests(began, time.monotonic(), topics))
+            return found
+
+        fetcher._get_actions_per_node = watched
+
+    await thread.call_thread(watch)
+    return seen
+
+
+async def postponed(address: str, name: str) -> tuple[list[Requests], float, float, list[int]]:
+    """The requests of an app, from when to when its source was postponed, and the number of records of each topic."""
+    source, inner = f"{name}-source", f"{name}-inner"
+    await make_topics(address, source, inner)
+    app, got = two_streams(address, name)
+    async with running(app):
+        seen = await requests_of(app)
+        due = time.monotonic() + 2.0
+        app.postpone(source, due)
+        began = time.monotonic()
+        for turn in range(10):
+            await feed(address, source, numbers(turn * 10, turn * 10 + 10))
+            await feed(address, inner, numbers(turn * 10, turn * 10 + 10))
+            await until(lambda: len(got[inner]) == turn * 10 + 10)  # noqa: B023 - awaited here
+        await until(lambda: len(got[source]) == 100)
+        return seen, began, due, [len(set(got[topic])) for topic in (source, inner)]
+
+
+def test_a_postponed_source_is_not_requested_until_it_is_due(broker: Broker, name: str) -> None:
+    seen, began, due, counts = asyncio.run(postponed(broker.address, name))
+    meanwhile = [one.topics for one in seen if one.began > began and one.ended < due]
+    assert f"{name}-inner" in set().union(*meanwhile)
+    assert f"{name}-source" not in set().union(*meanwhile)
+    assert counts == [100, 100]

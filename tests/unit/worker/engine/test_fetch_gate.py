@@ -1,0 +1,74 @@
+"""Which partitions a client asks for, and how long it waits, while a topic is postponed."""
+
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from faust.types import TP
+
+from stream_lsh.worker.engine.reading.fetch_gate import SourceGate
+
+SOURCE, INNER = TP("source", 0), TP("inner", 0)
+LONGEST_MS, IDLE_SECONDS = 50, 0.2
+
+
+class Fetcher:
+    """A fetcher that asks for all partitions of an assignment, or for nothing while a request is under way."""
+
+    def __init__(self, *, busy: bool = False) -> None:
+        self._fetch_max_wait_ms = LONGEST_MS
+        self._pending_tasks = {"a request"} if busy else set()
+
+    def _get_actions_per_node(self, assignment: Any) -> Any:
+        tps = [] if self._pending_tasks else [tp for tp in assignment.tps if assignment.state_value(tp)]
+        return [(tps, self._fetch_max_wait_ms)] if tps else [], {}, IDLE_SECONDS, False, []
+
+
+@pytest.fixture
+def gate() -> SourceGate:
+    return SourceGate()
+
+
+def actions(gate: SourceGate, fetcher: Fetcher, *tps: TP) -> Any:
+    gate.attach(SimpleNamespace(_fetcher=fetcher))
+    return fetcher._get_actions_per_node(SimpleNamespace(tps=tps, state_value=lambda tp: True))
+
+
+def test_all_partitions_are_requested_if_nothing_is_postponed(gate: SourceGate) -> None:
+    assert actions(gate, Fetcher(), SOURCE, INNER) == ([([SOURCE, INNER], LONGEST_MS)], {}, IDLE_SECONDS, False, [])
+
+
+def test_a_postponed_topic_is_left_out_and_the_request_ends_when_it_is_due(gate: SourceGate) -> None:
+    gate.postpone("source", time.monotonic() + 0.01)
+    ((tps, wait_ms),), _, timeout, *_ = actions(gate, Fetcher(), SOURCE, INNER)
+    assert (tps, timeout) == ([INNER], IDLE_SECONDS)
+    assert 1 <= wait_ms <= 11
+
+
+def test_a_long_postponement_does_not_make_requests_longer(gate: SourceGate) -> None:
+    gate.postpone("source", time.monotonic() + 1_000)
+    ((_, wait_ms),), *_ = actions(gate, Fetcher(), SOURCE, INNER)
+    assert wait_ms == LONGEST_MS
+
+
+def test_a_client_that_asks_for_nothing_waits_until_the_topic_is_due(gate: SourceGate) -> None:
+    gate.postpone("source", time.monotonic() + 0.01)
+    requests, _, timeout, *_ = actions(gate, Fetcher(), SOURCE)
+    assert requests == []
+    assert 0 < timeout <= 0.01
+
+
+def test_a_request_under_way_is_waited_for(gate: SourceGate) -> None:
+    gate.postpone("source", time.monotonic() + 0.01)
+    _, _, timeout, *_ = actions(gate, Fetcher(busy=True), SOURCE, INNER)
+    assert timeout == IDLE_SECONDS
+
+
+def test_a_topic_that_is_due_is_requested_again_with_the_usual_wait(gate: SourceGate) -> None:
+    fetcher = Fetcher()
+    gate.postpone("source", time.monotonic() + 1_000)
+    actions(gate, fetcher, SOURCE, INNER)
+    gate.postpone("source", time.monotonic())
+    found = fetcher._get_actions_per_node(SimpleNamespace(tps=[SOURCE, INNER], state_value=lambda tp: True))
+    assert found[0] == [([SOURCE, INNER], LONGEST_MS)]
