@@ -3,6 +3,7 @@
 Expressions are evaluated by Prometheus' own promtool, where it is installed.
 """
 
+import asyncio
 import json
 import os
 import re
@@ -33,6 +34,11 @@ OF_SERIES = {"instance", "job", "le"}
 
 def exported() -> dict[str, set[str]]:
     """The labels of each series of a worker, by name."""
+    return asyncio.run(_exported())
+
+
+async def _exported() -> dict[str, set[str]]:
+    """The same; the parts of the engine use the running loop, and make none that they would not close."""
     app = build_app(CONFIG, {"p": 1}, embedded=True)
     found = dict[str, set[str]]()
     for metric in WorkerCollector(app, app.pipelines, app.maintenance, {}, LagTimes()).collect():

@@ -74,7 +74,11 @@ class Worker:
         self.config, self.state = pipeline, PipelineState(pipeline, 1)
         self.logs, self.read = defaultdict[str, list[Any]](list), defaultdict[str, int](int)
         self.app.__dict__.update(
-            may_write=lambda: asyncio.sleep(0), rounds=self._rounds, current=self._current, committed_offset=lambda _: 0
+            may_write=lambda: asyncio.sleep(0),
+            rounds=self._rounds,
+            current=self._current,
+            committed_offset=lambda _: 0,
+            postpone=lambda topic, until: None,
         )
         batches = SimpleNamespace(append=self._append_record, append_all=self._append_records)
         self.app.__dict__["_open_batches"] = lambda: batches
