@@ -1,7 +1,8 @@
 """Whether a change has made anything slower: `make bench-check`, or `python -m benchmarks.check [--update]`.
 
 It measures a few ratios of two processes that do the same work in one run, and compares them with the committed ones
-(`benchmarks/results/check.json`).  A ratio does not depend on the machine, and little on what else it does:
+(`benchmarks/results/check.json`).  A ratio depends far less on the machine than a time does, and little on what else
+the machine does.  Still, compare a loss with the ratio of the commit before, measured on the same day:
 
 sparse        processor time of a document: the worker on a real broker / the chain in memory; one near-duplicate in ten
 dense         the same for a pair of near-duplicates, in groups of 50
