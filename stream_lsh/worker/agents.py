@@ -39,7 +39,7 @@ _ROUND_SECONDS, _FEW = 0.02, 4
 """The least time from one round of sign to the next, if it had more than a few documents.  Each round costs some
 milliseconds in all steps behind it, so smaller rounds delay the documents that are already under way."""
 _FETCH_SECONDS = 0.003
-"""The time from a request for documents to their round: the source is read again so long before."""
+"""Requests for documents start again this long before the next round."""
 _COPIES_WINDOW = 8
 """Events of 200 messages that the intake has in flight: a crash copies at most these twice."""
 
@@ -69,7 +69,7 @@ class PipelineAgents:
             next_round = time.monotonic() + _ROUND_SECONDS
             pauses = sum(len(batch.records) for batch in batches) > _FEW
             if pauses:
-                self._app.postpone(batches[0].tp.topic, next_round - _FETCH_SECONDS)
+                self._app.postpone(self._config.documents_topic, next_round - _FETCH_SECONDS)
             for batch in batches:
                 self._state.traffic.passed(batch.tp, batch.records)
             await asyncio.gather(*[self._sign(batch, acker) for batch in batches])

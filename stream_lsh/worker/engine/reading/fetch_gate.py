@@ -5,9 +5,9 @@ the worker has many bytes under way (`backpressure.py`).  Both close them inside
 left out of the fetch, and its buffered records are dropped unread and fetched again later.  This runs in the consumer's
 thread, where the rebalance does too, so that neither component can open a partition that the other closed.
 
-An agent that pauses between its rounds postpones its topic instead, from any thread.  A request for records that it
-would not take yet costs the consumer as much as any other, and at a thousand records a second there would be hundreds.
-Nothing is dropped: the records wait in the broker.
+An agent that pauses between its rounds postpones its topic instead, from any thread.  A request that brings a few
+records, which the agent would not take yet, costs as much as one that brings all of the next round.  Nothing is
+dropped: the records wait in the broker.
 """
 
 import time
