@@ -3,7 +3,7 @@
 A score of records depends on the frequencies of their values among the records of a partition.  The pairs are compared
 again each time these records have doubled, so a score counts at least half of them, and the number of comparisons of a
 pair is logarithmic.  A score that counts fewer records never replaces one that counts more: answers may arrive
-repeatedly and late.
+repeatedly and late.  A score that counts no records is of two versions that may not be compared, and remains so.
 """
 
 from collections.abc import Iterable
@@ -62,7 +62,8 @@ class OutdatedScores:
         nodes, pairs, outdated = graph.nodes, graph.pairs, list[tuple[int, int]]()
         for pair in candidates:
             left, right = (nodes.refs[slot] for slot in pairs.ends[2 * pair : 2 * pair + 2])
-            if 2 * pairs.union[pair] <= self.records.get(ref_partition(right), -1) and not pairs.in_doubt(pair):
+            counted, records = pairs.union[pair], self.records.get(ref_partition(right), -1)
+            if 0 < 2 * counted <= records and not pairs.in_doubt(pair):
                 outdated.append((left, right))
         return outdated
 
@@ -80,7 +81,8 @@ def _search(records: int, graph: Graph) -> list[int]:
 def _arrived(records: int, edges: Edges, graph: Graph) -> list[int]:
     """The same among the pairs of these edges: repeated edges, or those of a partition with fewer records."""
     slots, found = graph.nodes.slots, set[int]()
-    for row in np.flatnonzero(2 * edges.union.astype(np.int64) <= records).tolist():
+    counted = edges.union.astype(np.int64)
+    for row in np.flatnonzero((counted > 0) & (2 * counted <= records)).tolist():
         left, right = slots.get(edges.left.ids[row]), slots.get(edges.right.ids[row])
         if left is not None and right is not None:
             found.add(graph.pairs.find(left, right))

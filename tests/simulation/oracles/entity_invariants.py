@@ -204,11 +204,11 @@ def scores_stay(view: View) -> Iterator[str]:
 
 
 def no_score_is_outdated(view: View) -> Iterator[str]:
-    """A score counts more than half of the records that the partition of its right end has reported."""
+    """A score counts more than half of the records that the partition of its right end has reported, or none."""
     graph, records = view.settler.ledger.graph, view.settler.outdated.records
     for pair in graph.pairs.numbers().tolist():
         partition = graph.nodes.refs[graph.pairs.ends[2 * pair + 1]] >> 48
-        if 2 * graph.pairs.union[pair] <= records.get(partition, -1):
+        if 0 < 2 * graph.pairs.union[pair] <= records.get(partition, -1):
             yield f"{graph.pairs.state(pair)} counts too few of {records[partition]} records"
 
 

@@ -177,6 +177,18 @@ def test_pairs_in_doubt_and_pairs_without_counts_are_not_outdated() -> None:
         assert rescored(settled(plain, EdgesFrame(edges=scored(*row, 0)))) == []
 
 
+def test_a_pair_that_may_not_be_compared_is_asked_for_at_most_as_often_as_its_partition_grows() -> None:
+    settler = Settler(0.5, link_from=0.9)
+    settled(settler, EdgesFrame(edges=scored(B, A, 0.75, 500)))
+    assert rescored(settled(settler, EdgesFrame(edges=scored(C, A, 0.75, 1_000)))) == [(1, 2)]
+    refused = EdgesFrame(edges=scored(A, B, 0.0, 0))
+    assert rescored(settled(settler, refused)) == [], "the answer does not count any record, and another one will not"
+    never = Settler(0.5, link_from=0.9)
+    settled(never, EdgesFrame(edges=scored(B, A, 0.0, 0)))
+    assert rescored(settled(never, EdgesFrame(edges=scored(C, A, 0.75, 1_000)))) == []
+    assert rescored(settled(never, EdgesFrame(edges=scored(C, A, 0.75, 2_000)))) == []
+
+
 def test_one_search_asks_for_a_share_of_the_pairs_those_with_the_oldest_scores_first() -> None:
     settler, count = Settler(0.5, link_from=0.9), 1_500
     ends = [(f"{number:04}", number, 10) for number in range(count + 2)]
