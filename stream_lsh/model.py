@@ -10,6 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
+from stream_lsh.arrays import I64, U64
+
 NO_REF = 0xFFFFFFFFFFFFFFFF
 """No version: a coordinate that no topic reaches."""
 
@@ -30,6 +34,11 @@ def make_ref(partition: int, offset: int) -> int:
 def ref_partition(ref: int) -> int:
     """The source partition of a ref."""
     return ref >> _OFFSET_BITS
+
+
+def ref_partitions(refs: U64) -> I64:
+    """The source partition of each ref: int64, the shape of `refs`."""
+    return (refs >> np.uint64(_OFFSET_BITS)).astype(np.int64)
 
 
 def ref_offset(ref: int) -> int:

@@ -31,6 +31,7 @@ from stream_lsh.kinds.examples import words
 from stream_lsh.ledger.changes import Settled
 from stream_lsh.model import Document
 from stream_lsh.pipeline.agents.effects import Append, Effect, Publish
+from stream_lsh.pipeline.agents.state import DocumentsState
 from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame, EdgesFrame, Frame, VerificationsFrame
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.local import BATCH, LocalPipeline
@@ -77,6 +78,9 @@ class Timed(LocalPipeline):
         self._steps = ["sign"]
         self._results = pipeline.kind.results(pipeline.name)
         self._since = time.process_time()
+
+    def _held(self) -> Mapping[int, DocumentsState]:
+        return {}
 
     def _charge(self) -> None:
         now = time.process_time()

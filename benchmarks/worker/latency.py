@@ -14,11 +14,11 @@ from benchmarks.worker.broker import Bench, KeyValue, Stream, cpu_seconds, docum
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.model import make_ref
 from stream_lsh.wire.fingerprint import fingerprint
-from stream_lsh.wire.frames import decode_bands, decode_candidates, decode_edges, decode_verifications
+from stream_lsh.wire.frames import decode_bands, decode_candidates, decode_edges
 
 WARM = 2_000
-_HOPS = ("source", "bands", "candidates", "verifications", "edges", "matches")
-"""Each is read, and the last one by the reader."""
+_HOPS = ("source", "bands", "candidates", "edges", "matches")
+"""Each is read, and the last one by the reader.  One worker has all old documents, and sends no verifications."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +120,11 @@ def _stored(bench: Bench, pipeline: PipelineConfig, partitions: int) -> list[dic
         pairs = decode_candidates(value, scheme).candidates
         return () if pairs is None else pairs.new.tolist()
 
-    def verifications(value: bytes) -> Iterable[int]:
-        asked = decode_verifications(value, scheme).verifications
-        return () if asked is None else asked.refs.tolist()
-
     def edges(value: bytes) -> Iterable[int]:
         found = decode_edges(value, scheme).edges
         return () if found is None else [*found.left.refs.tolist(), *found.right.refs.tolist()]
 
-    readers = {"bands": bands, "candidates": candidates, "verifications": verifications, "edges": edges}
+    readers = {"bands": bands, "candidates": candidates, "edges": edges}
     steps = [
         first(pipeline.internal_topic(name), 1 if name == "edges" else partitions, read)
         for name, read in readers.items()

@@ -17,7 +17,7 @@ fields.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -88,6 +88,10 @@ class Candidates:
     def __len__(self) -> int:
         return self.new.size
 
+    def only(self, which: Bools | slice) -> "Candidates":
+        """Some of the pairs."""
+        return Candidates(self.new[which], self.old[which], self.kinds[which])
+
 
 @dataclass(frozen=True, slots=True)
 class Verifications:
@@ -115,6 +119,10 @@ class Verifications:
 
     def __len__(self) -> int:
         return self.old.size
+
+    def only(self, which: Bools | slice) -> "Verifications":
+        """Some of the pairs; all new versions stay."""
+        return replace(self, rows=self.rows[which], old=self.old[which], kinds=self.kinds[which])
 
 
 class Mark(NamedTuple):
@@ -202,7 +210,7 @@ class VerificationsFrame:
 class EdgesFrame:
     """A message of the topic `edges`: from sign retirements and pages, from verify edges and watermarks.
 
-    It also carries human decisions on two ids.
+    It also carries edges from gather, and human decisions on two ids.
     """
 
     retirements: tuple[Retirement, ...] = ()
@@ -214,3 +222,13 @@ class EdgesFrame:
 
 Frame = BandsFrame | CandidatesFrame | VerificationsFrame | EdgesFrame
 """A message of a topic between two steps, before it is encoded."""
+
+
+def has_pairs(frame: Frame) -> bool:
+    """Whether a frame has pairs on their way from index to settle."""
+    match frame:
+        case CandidatesFrame(rows) | VerificationsFrame(rows):
+            return rows is not None
+        case EdgesFrame():
+            return frame.edges is not None
+    return False

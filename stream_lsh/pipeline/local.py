@@ -3,7 +3,7 @@
 One source partition, one partition of everything; a batch passes through all steps before the next one begins.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +23,6 @@ from stream_lsh.pipeline.agents.state import BucketsState, DocumentsState, Ledge
 from stream_lsh.pipeline.agents.verify import verify_agent
 from stream_lsh.pipeline.batches import (
     BandsFrame,
-    Candidates,
     CandidatesFrame,
     EdgesFrame,
     Frame,
@@ -224,11 +223,15 @@ class LocalPipeline:
             some = sent
             if pairs is not None and len(pairs) > _AT_ONCE:
                 at = slice(start, start + _AT_ONCE)
-                part = Candidates(pairs.new[at], pairs.old[at], pairs.kinds[at])
-                some = CandidatesFrame(part, horizon=None if start else sent.horizon)
-            found = self._edges(gather_agent(self._shared, self._of_documents, Input(0, (some,), 0, 0))).edges
+                some = CandidatesFrame(pairs.only(at), horizon=None if start else sent.horizon)
+            agent = gather_agent(self._shared, self._of_documents, self._held, Input(0, (some,), 0, 0))
+            found = self._edges(agent).edges
             edges += [] if found is None else [found]
         return EdgesFrame(edges=concatenated(edges) if edges else None)
+
+    def _held(self) -> Mapping[int, DocumentsState]:
+        """The documents by partition; where it has none, gather sends its pairs to verify."""
+        return {0: self._of_documents}
 
     def _settle(self, frame: EdgesFrame) -> list[Settled]:
         """Settle a frame, then the answers to its rechecks, until there are no more rechecks."""

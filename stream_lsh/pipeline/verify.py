@@ -8,7 +8,6 @@ retirement that made it stale causes another recheck.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -53,7 +52,7 @@ def verify_in_steps(
     while start < len(asked):
         at, step = slice(start, start + size), asked
         if start or len(asked) > size:
-            step = replace(asked, rows=asked.rows[at], old=asked.old[at], kinds=asked.kinds[at])
+            step = asked.only(at)
         edges, done = _verified(step, documents, criteria, comparer, bounded=True)
         start, size = start + done, min(most, 2 * done)
         yield edges

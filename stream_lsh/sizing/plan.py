@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 from typing import NamedTuple
 
@@ -126,7 +127,8 @@ def plan(config: Config, pipeline: PipelineConfig, load: Load, partitions: int =
     layouts = [_layout(config, pipeline, load, sample, partitions=count, most=memory) for count in counts]
     layout = next((one for one in layouts if GROWTH * one.workers <= one.partitions), None)
     layout = layout or min(layouts, key=lambda one: (one.lacking, sum(one.cpu.values())))
-    usual = traffic_of(load, sample, layout.partitions, load.rate, load.batch_at(load.rate, layout.partitions))
+    batch = load.batch_at(load.rate, layout.partitions)
+    usual = traffic_of(load, sample, layout.partitions, load.rate, batch, workers=layout.workers)
     ceiling = _ceiling(load, layout.cpu)
     bottleneck = _bottleneck(layout.cpu, ceiling)
     sized = topic_sizes(
@@ -237,14 +239,15 @@ def _layout(
 ) -> _Layout:
     """The workers for a number of partitions: for the processor time at the peak, and for at most `most` bytes each."""
     on_disk = config.worker.data_dir is not None
-    traffic = traffic_of(load, sample, partitions, load.rate * load.peak, BUSY_BATCH, joined=True)
+    peak = partial(traffic_of, load, sample, partitions, load.rate * load.peak, BUSY_BATCH, joined=True)
     documents = documents_kept(pipeline, load, partitions)
     ledger = ledger_bytes(load, documents)
     workers = 0
     while True:
         workers += 1
         copies = 1 + min(config.worker.standbys, workers - 1)
-        cpu = step_costs(pipeline, load, traffic, min(workers, partitions), on_disk=on_disk)
+        used = min(workers, partitions)
+        cpu = step_costs(pipeline, load, peak(workers=used), used, on_disk=on_disk)
         spent = sum(cpu.values()) + mark_seconds(partitions, workers)
         other = _memory(load, sample, documents * copies / workers, on_disk=on_disk)
         # More workers do not help against a large ledger, which is on one of them.

@@ -18,6 +18,7 @@ from stream_lsh.kinds.examples import TIME_MS
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.model import Document
 from stream_lsh.pipeline.agents.effects import Append, Effect, Send
+from stream_lsh.pipeline.agents.state import DocumentsState
 from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame, EdgesFrame, Frame, VerificationsFrame
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.local import LocalPipeline
@@ -76,6 +77,9 @@ class _Recorded(LocalPipeline):
         limits = replace(pipeline.limits(), retention_ms=None, max_documents=0)
         super().__init__(pipeline.kind.scheme(), pipeline.kind.least, limits)
         self.effects: list[Effect] = []
+
+    def _held(self) -> Mapping[int, DocumentsState]:
+        return {}
 
     def _carried_out(self, effects: Iterable[Effect]) -> Iterator[Effect]:
         for effect in effects:

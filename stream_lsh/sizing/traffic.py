@@ -1,13 +1,14 @@
-"""Messages and bytes of each topic a second, from a load, a sample and the number of partitions.
+"""Messages and bytes of each topic a second, from a load, a sample and the numbers of partitions and workers.
 
 A batch of sign has B documents of one source partition.  Buckets and documents are spread evenly over P partitions, so
-x of them meet `occupied(P, x)` partitions.
+x of them meet `occupied(P, x)` partitions, and a pair has its old document on the worker of its new one with the
+probability 1 / W: gather sends no verification of it.
 
     bands           a message for each partition that has a bucket of the batch
     candidates      a pair once for each index partition in which both have a bucket
     verifications   a document once for each partition with old documents that gather learns of at once: pairs arrive
                     from one index partition after the other, and each brings those that the earlier ones have missed
-    edges           the matches of a message of verifications
+    edges           the matches of a message of verifications; those of gather itself in one message for each discovery
     changelogs      of documents by batch, of buckets as `bands`, of the ledger by message of `edges`
     public topics   as settle publishes the pairs of the sample
 
@@ -41,6 +42,10 @@ class Flow:
     messages: float
     bytes: float
 
+    def times(self, share: float) -> "Flow":
+        """A share of it."""
+        return Flow(share * self.messages, share * self.bytes)
+
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
@@ -51,8 +56,8 @@ class Traffic:
         documents: that are signed.
         postings: that are stored.
         found: pairs in `candidates`.
-        sent: documents in `verifications`.
-        compared: pairs in `verifications`.
+        sent: documents that are gathered, for each partition of old documents.
+        compared: pairs that verify compares.
         pairs: in `edges`.
         parts: documents in messages of `edges`.
     """
@@ -105,7 +110,7 @@ def discoveries(partitions: int, shared: float, partners: float) -> Iterator[flo
 
 
 def traffic_of(
-    load: Load, sample: Sample, partitions: int, rate: float, batch: int, *, joined: bool = False
+    load: Load, sample: Sample, partitions: int, rate: float, batch: int, *, workers: int = 1, joined: bool = False
 ) -> Traffic:
     """The traffic of a pipeline.
 
@@ -115,27 +120,32 @@ def traffic_of(
         partitions: of the source.
         rate: documents a second.
         batch: documents that sign processes together.
+        workers: that have the partitions.
         joined: messages of a batch that come from all index partitions are handled together.
     """
-    batches = rate / batch
+    batches, elsewhere = rate / batch, 1 - 1 / workers
     versions, postings = rate * occupied(partitions, sample.buckets), rate * sample.buckets
     banded = batches * occupied(partitions, batch * sample.buckets)
     found = rate * (load.matches * occupied(partitions, sample.shared) + load.candidates)
     finding = batches * partitions * _any(load, sample, partitions, batch)
-    meetings = _meetings(load, sample, partitions, joined=joined)
-    parts = rate * load.near_duplicates * partitions * sum(meetings)
-    asking = batches * partitions * sum(1 - (1 - load.near_duplicates * meets) ** batch for meets in meetings)
+    meetings = _meetings(load, sample, partitions, partitions, joined=joined)
+    asking = batches * partitions * _messages(load, meetings, batch)
+    asked_parts = rate * load.near_duplicates * partitions * sum(meetings)
+    meetings = _meetings(load, sample, partitions, workers, joined=joined)
+    here, here_parts = batches * _messages(load, meetings, batch), rate * load.near_duplicates * sum(meetings)
     useless = rate * load.candidates
-    sent, compared, pairs = parts + useless, rate * load.matches + useless, rate * load.matches
+    sent, compared, pairs = asked_parts + useless, rate * load.matches + useless, rate * load.matches
     asked = asking + min(useless, batches * partitions)
-    answering = max(asking, pairs / STEP)
+    answering, parts = max(here + elsewhere * asking, pairs / STEP), here_parts + elsewhere * asked_parts
     bands = _cut(Flow(banded, sample.postings.of(banded, versions, postings)))
     edges = _cut(Flow(answering, sample.edges.of(answering, pairs=pairs)))
     topics = {
         SOURCE: Flow(rate, rate * sample.source_bytes),
         BANDS: bands,
         CANDIDATES: _cut(Flow(finding, sample.candidates.of(finding, pairs=found))),
-        VERIFICATIONS: _cut(Flow(asked, sample.verifications.of(asked, sent, compared)), sent * sample.stored_bytes),
+        VERIFICATIONS: _cut(
+            Flow(asked, sample.verifications.of(asked, sent, compared)), sent * sample.stored_bytes
+        ).times(elsewhere),
         EDGES: edges,
         DOCUMENTS_LOG: _cut(Flow(batches, sample.documents.of(batches, rate)), rate * sample.stored_bytes),
         BUCKETS_LOG: bands,
@@ -158,18 +168,39 @@ def _any(load: Load, sample: Sample, partitions: int, batch: int) -> float:
     return 1 - none_matches * none_useless
 
 
-def _meetings(load: Load, sample: Sample, partitions: int, *, joined: bool) -> list[float]:
-    """The probability that a near-duplicate has matches in one partition of old documents, by discovery.
+def _messages(load: Load, meetings: list[float], batch: int) -> float:
+    """The messages about a batch for one target, from the probability that a near-duplicate has pairs for it."""
+    return sum(1 - float((1 - load.near_duplicates * meets) ** batch) for meets in meetings)
+
+
+def _meetings(load: Load, sample: Sample, partitions: int, targets: int, *, joined: bool) -> list[float]:
+    """The probability that a near-duplicate has matches for one target, by discovery.
+
+    Args:
+        load: the stream.
+        sample: of its documents.
+        partitions: of the index.
+        targets: the partitions of old documents, or the workers that have these.
+        joined: all index partitions discover together.
 
     While a group grows, its documents have one match, two, and so on: on average `partners`.
     """
     most = max(1, round(2 * load.partners) - 1)
-    meetings = [0.0] * partitions
-    for partners in range(1, most + 1):
-        found = [float(partners)] if joined else discoveries(partitions, sample.shared, partners)
-        for number, pairs in enumerate(found):
-            meetings[number] += occupied(partitions, pairs) / partitions / most
-    return meetings
+    found = [1.0] if joined else discoveries(partitions, sample.shared, 1.0)
+    return [_meets(share / targets, most) for share in found]
+
+
+def _meets(share: float, most: int) -> float:
+    """The mean probability of at least one success in one attempt, in two, and so on up to `most`.
+
+    Example:
+        >>> round(_meets(0.5, 2), 3), _meets(1.0, 9)
+        (0.625, 1.0)
+    """
+    if share < 1e-9:
+        return share * (most + 1) / 2
+    missed = 1 - share
+    return float(1 - missed * (1 - missed**most) / (share * most))
 
 
 def _cut(flow: Flow, size: float = 0.0) -> Flow:

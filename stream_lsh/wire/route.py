@@ -14,10 +14,10 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U64
 from stream_lsh.errors import InvariantError
-from stream_lsh.model import at_rows
+from stream_lsh.model import at_rows, ref_partitions
 from stream_lsh.pipeline.batches import Candidates, Postings, Verifications
 
-_ONE, _LOW, _HALF, _COORDINATE = np.uint64(1), np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(48)
+_ONE, _LOW, _HALF = np.uint64(1), np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
 def bucket_partitions(buckets: U64, partitions: int) -> I64:
@@ -110,7 +110,7 @@ def verifications_by_partition(batch: Verifications, partitions: int) -> list[Ve
 
 
 def _ref_partitions(refs: U64, partitions: int) -> I64:
-    targets: I64 = (refs >> _COORDINATE).astype(np.int64)
+    targets = ref_partitions(refs)
     if targets.size and int(targets.max()) >= partitions:
         raise InvariantError(
             f"got a ref of partition {int(targets.max())}, expected less than {partitions}: the topic has grown since "

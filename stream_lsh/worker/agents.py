@@ -97,11 +97,11 @@ class PipelineAgents:
             await self._step("index", index_agent(self._state.shared, state, log, bands), batch, acker, states)
 
     async def gather(self, stream: Any) -> None:
-        """Candidates in, verifications out."""
+        """Candidates in, edges and verifications out."""
         acker, guard, states = self._acker(), self._guard(), self._state.documents
         async for batch in self._current(stream, guard):
             candidates = self._input(decode_candidates, batch)
-            agent = gather_agent(self._state.shared, states[batch.partition], candidates)
+            agent = gather_agent(self._state.shared, states[batch.partition], self._held, candidates)
             await self._step("gather", agent, batch, acker, states)
 
     async def verify(self, stream: Any) -> None:
@@ -162,6 +162,10 @@ class PipelineAgents:
         """Run an agent over a batch, as long as the state of its partition is this worker's."""
         is_held = partial(states.is_same, batch.partition, states[batch.partition])
         return await self._driver.run(agent, batch, acker, is_held)
+
+    def _held(self) -> dict[int, Documents]:
+        """The documents of this worker; none during a rebalance, which waits for each batch that an agent works on."""
+        return {} if self._app.rebalancing else self._state.documents.held()
 
     # -- input
 

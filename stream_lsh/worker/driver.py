@@ -15,7 +15,6 @@ from stream_lsh.errors import InvariantError
 from stream_lsh.ledger.changes import MatchChange
 from stream_lsh.ledger.graph.columns import columns_of
 from stream_lsh.pipeline.agents.effects import (
-    BARRIER,
     Acknowledge,
     Append,
     Copy,
@@ -28,6 +27,7 @@ from stream_lsh.pipeline.agents.effects import (
     Table,
     Trim,
 )
+from stream_lsh.pipeline.batches import has_pairs
 from stream_lsh.wire.origin import Origin, origin_header
 from stream_lsh.wire.outgoing import Part, parts_of
 from stream_lsh.worker.changelogged_state import Applied, Changelogged
@@ -47,6 +47,28 @@ class Received(NamedTuple):
     origin: Origin | None = None
 
 
+class _UnstoredPairs:
+    """The deliveries of pairs that are not stored yet.
+
+    A delivery that has failed stays, so that the next agent that waits for it ends the worker.
+    """
+
+    def __init__(self) -> None:
+        self._deliveries = set[Any]()
+
+    def add(self, delivery: Any) -> None:
+        self._deliveries.add(delivery)
+        delivery.add_done_callback(self._ended)
+
+    def _ended(self, delivery: Any) -> None:
+        if delivery.cancelled() or delivery.exception() is None:
+            self._deliveries.discard(delivery)
+
+    def now(self) -> Deliveries:
+        """Those that are not stored now."""
+        return [*self._deliveries]
+
+
 class _Outputs(NamedTuple):
     """The targets of the effects of one pipeline."""
 
@@ -54,6 +76,7 @@ class _Outputs(NamedTuple):
     state: PipelineState
     tables: dict[str, StateTable]
     outbox: Outbox
+    pairs: _UnstoredPairs
 
 
 class Driver:
@@ -66,7 +89,7 @@ class Driver:
     """
 
     def __init__(self, app: EngineApp, state: PipelineState, tables: dict[str, StateTable]) -> None:
-        self._outputs = _Outputs(app, state, tables, Outbox(app, state))
+        self._outputs = _Outputs(app, state, tables, Outbox(app, state), _UnstoredPairs())
 
     async def run(
         self,
@@ -113,7 +136,7 @@ class _Run:
     """One agent over one batch; holds the deliveries that no barrier has waited for."""
 
     def __init__(self, outputs: _Outputs, batch: Batch, acker: OrderedAcker) -> None:
-        self._app, self._state, self._tables, self._outbox = outputs
+        self._app, self._state, self._tables, self._outbox, self._pairs = outputs
         self._batch = batch
         self._acker = acker
         self._deliveries = Deliveries()
@@ -122,14 +145,17 @@ class _Run:
 
     async def carry_out(self, effect: Effect) -> None:
         match effect:
-            case Send():
-                self._deliveries.append(await self._outbox.send(effect))
+            case Send(_, frame):
+                delivery = await self._outbox.send(effect)
+                self._deliveries.append(delivery)
+                if has_pairs(frame):
+                    self._pairs.add(delivery)
             case Append():
                 await self._append(effect)
             case Publish():
                 await self._publish(effect)
             case Order():
-                await (self._barrier() if effect is BARRIER else asyncio.sleep(0))
+                await self._order(effect)
             case Acknowledge():
                 self._acknowledged = True
                 deliveries, self._deliveries = self._deliveries, Deliveries()
@@ -143,9 +169,15 @@ class _Run:
             case Save():
                 await self._save(effect)
 
-    async def _barrier(self) -> None:
-        deliveries, self._deliveries = self._deliveries, Deliveries()
-        await asyncio.gather(*deliveries)
+    async def _order(self, order: Order) -> None:
+        match order:
+            case Order.TURN:
+                await asyncio.sleep(0)
+            case Order.FLUSH:
+                await asyncio.gather(*self._pairs.now())
+            case Order.BARRIER:
+                deliveries, self._deliveries = self._deliveries, Deliveries()
+                await asyncio.gather(*deliveries)
 
     def pass_over(self) -> None:
         """Pass over a batch that belongs to another worker now, so that no rebalance waits for its acknowledgement."""

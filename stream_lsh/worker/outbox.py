@@ -1,8 +1,8 @@
 """Frames of one turn of the event loop for one step are joined, and cut by partition together.
 
 A message costs each step some hundred microseconds, and a row of it little.  The partitions of a round of sign continue
-together behind their barrier, and index, gather and verify take one partition after the other without a wait.  So with
-four partitions, four messages become one.
+together behind their barrier, and index, gather and verify take one partition after the other without a wait, except
+between many pairs.  So with four partitions, four messages become one.
 """
 
 import asyncio

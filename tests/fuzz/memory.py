@@ -1,13 +1,14 @@
 """Messages through the parsers, and what they understand through all steps and codecs, in memory."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from stream_lsh.config import Config
 from stream_lsh.errors import InputError
 from stream_lsh.kinds.record.decisions import parse_decision
 from stream_lsh.model import Document
 from stream_lsh.pipeline.agents.effects import Append, Effect, Publish, Send
+from stream_lsh.pipeline.agents.state import DocumentsState
 from stream_lsh.pipeline.batches import BandsFrame, Frame
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.local import LocalPipeline
@@ -47,6 +48,9 @@ class CodedPipeline(LocalPipeline):
         self._fingerprint = state.fingerprint
         self._assembler = LedgerAssembler(state.fingerprint)
         self.published = 0
+
+    def _held(self) -> Mapping[int, DocumentsState]:
+        return {}
 
     def _carried_out(self, effects: Iterable[Effect]) -> Iterator[Effect]:
         for effect in effects:

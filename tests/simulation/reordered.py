@@ -224,6 +224,5 @@ def verify_answers_for_stale_refs(worker: Process, partition: int, position: int
 
 
 decide_acknowledges_first = acknowledged_first(_decide)
-verify_acknowledges_first = acknowledged_first(_verify)
 settle_records_beside_what_it_publishes = without_barrier(_settle, 0, 2)
 settle_goes_on_before_its_records_are_stored = without_barrier(_settle, 1, 2)

@@ -284,9 +284,6 @@ RULES: dict[str, list[Patch]] = {
     "all of a batch of sign is stored before the record of the next one": [
         (_TASKS + "sign", reordered.sign_goes_on_before_all_is_stored)
     ],
-    "edges are stored before their verifications are acknowledged": [
-        (_TASKS + "verify", reordered.verify_acknowledges_first)
-    ],
     "a copy on disk has nothing that its changelog lacks": [
         (_TASKS + "index", reordered.index_saves_at_once),
         ("tests.simulation.drivers.worker.Worker._is_logged", lambda *_: True),

@@ -110,22 +110,25 @@ class Run:
     pairs: int
 
 
-def started(pipeline: PipelineConfig, partitions: int, batch: int) -> tuple[Broker, CountedWorker]:
-    """A worker that owns all partitions, and its log."""
+def started(
+    pipeline: PipelineConfig, partitions: int, batch: int, workers: int = 1
+) -> tuple[Broker, list[CountedWorker]]:
+    """Workers that own the partitions, of which the first one settles, and their log."""
     scheme: Any = pipeline.kind.scheme()
     setup = Pipeline(partitions, pipeline.kind.least, None, 0, batch=batch, scheme=scheme, config=pipeline)
     broker = Broker()
-    worker = CountedWorker(setup, broker)
-    worker.assign({*range(partitions)}, True, 1)
-    return broker, worker
+    running = [CountedWorker(setup, broker) for _ in range(workers)]
+    for number, worker in enumerate(running):
+        worker.assign({*range(number, partitions, workers)}, number == 0, 1)
+    return broker, running
 
 
-def process(worker: CountedWorker) -> None:
+def process(workers: Sequence[CountedWorker]) -> None:
     """Process everything that waits."""
-    while ready := worker.ready():
+    while ready := [(worker, task) for worker in workers for task in worker.ready()]:
         # Messages first, then the steps from the last one on: no step falls behind, so no messages are joined.
-        lanes = [task for task in ready if is_lane(task)]
-        for task in lanes or [min(ready, key=lambda one: _AGENTS.index(str(one[0])))]:
+        lanes = [(worker, task) for worker, task in ready if is_lane(task)]
+        for worker, task in lanes or [min(ready, key=lambda one: _AGENTS.index(str(one[1][0])))]:
             worker.step(task)
 
 
@@ -140,13 +143,15 @@ def written(broker: Broker) -> tuple[Counter[str], Counter[str]]:
     return counts, sizes
 
 
-def simulated(pipeline: PipelineConfig, documents: Sequence[Document], partitions: int, batch: int) -> Run:
+def simulated(
+    pipeline: PipelineConfig, documents: Sequence[Document], partitions: int, batch: int, workers: int = 1
+) -> Run:
     """Process a stream, a batch of each partition at a time."""
-    broker, worker = started(pipeline, partitions, batch)
+    broker, running = started(pipeline, partitions, batch, workers)
     for start in range(0, len(documents), partitions * batch):
         for number, document in enumerate(documents[start : start + partitions * batch]):
             broker.append(SOURCE, number % partitions, document)
-        process(worker)
+        process(running)
     counts, sizes = written(broker)
     frames = [
         decoded("candidates", message.value).candidates
@@ -154,7 +159,7 @@ def simulated(pipeline: PipelineConfig, documents: Sequence[Document], partition
         for message in broker.read("candidates", partition)
     ]
     pairs = {pair for frame in frames for pair in zip(frame.new.tolist(), frame.old.tolist(), strict=True)}
-    states, settler = worker.partitions.values(), worker.settler
+    states, settler = [state for worker in running for state in worker.partitions.values()], running[0].settler
     assert settler is not None
     settled = settler.snapshot().changes
     return Run(
@@ -222,19 +227,21 @@ STREAMS = {
     "sparse, many partitions": Stream("threshold = 0.7", of_texts([1] * 400 + [2] * 50, 90, 2), 50 / 500, 7, 5),
     "dense": Stream("", of_texts([8] * 80, 120, 3), 7 / 8, 4, 20),
     "dense, one partition": Stream("max_candidates = 0", of_texts([20] * 40, 120, 4), 19 / 20, 1, 10),
-    "stories": Stream("preset = 'news'", of_texts([1] * 200 + [3] * 60, 150, 5), 120 / 380, 3, 20),
+    "stories": Stream("preset = 'news'", of_texts([1] * 200 + [3] * 60, 150, 5), 120 / 380, 4, 20),
     "records": Stream("kind = 'record'\nprofile = 'people'", of_people([1] * 300 + [2] * 80, 6), 80 / 460, 4, 20),
 }
 
 
+@pytest.mark.parametrize("most_workers", [1, 2, 7])
 @pytest.mark.parametrize("name", STREAMS)
-def test_the_plan_predicts_what_the_simulated_log_counts(name: str) -> None:
+def test_the_plan_predicts_what_the_simulated_log_counts(name: str, most_workers: int) -> None:
     stream = STREAMS[name]
+    workers = min(most_workers, stream.partitions)
     pipeline = parse(f'[pipeline]\nname = "p"\nsource = "s"\n{stream.lines}\n', name, {}).pipelines[0]
     documents = [
         pipeline.document(value, b"document-%d" % number, _TIME_MS) for number, value in enumerate(stream.messages)
     ]
-    run = simulated(pipeline, documents, stream.partitions, stream.batch)
+    run = simulated(pipeline, documents, stream.partitions, stream.batch, workers)
 
     count, pairs = len(documents), run.pairs
     matches = pairs / count
@@ -247,7 +254,7 @@ def test_the_plan_predicts_what_the_simulated_log_counts(name: str) -> None:
         batch=stream.batch,
     )
     sample = sample_of(pipeline, stream.size, load.partners)
-    traffic = traffic_of(load, sample, stream.partitions, count, stream.batch)
+    traffic = traffic_of(load, sample, stream.partitions, count, stream.batch, workers=workers)
 
     report = [
         f"{topic}: {run.counts[topic]} messages, planned {flow.messages:.0f}; {run.sizes[topic]} bytes, planned "
@@ -269,10 +276,10 @@ def test_a_plan_of_another_density_is_refuted() -> None:
     stream = STREAMS["dense"]
     pipeline = parse('[pipeline]\nname = "p"\nsource = "s"\n', "dense", {}).pipelines[0]
     documents = [pipeline.document(value, b"%d" % number, _TIME_MS) for number, value in enumerate(stream.messages)]
-    run = simulated(pipeline, documents, stream.partitions, stream.batch)
+    run = simulated(pipeline, documents, stream.partitions, stream.batch, stream.partitions)
     load = Load(rate=len(documents), size=700, matches=0.5, near_duplicates=0.5, batch=stream.batch)
     sample = sample_of(pipeline, 700, load.partners)
-    traffic = traffic_of(load, sample, stream.partitions, len(documents), stream.batch)
+    traffic = traffic_of(load, sample, stream.partitions, len(documents), stream.batch, workers=stream.partitions)
     assert traffic.topics["matches"].messages < run.counts["matches"] / 2
     assert traffic.topics["candidates"].bytes < run.sizes["candidates"] / 2
 
@@ -280,16 +287,16 @@ def test_a_plan_of_another_density_is_refuted() -> None:
 @pytest.mark.parametrize("partitions", [3, 6])
 def test_the_plan_predicts_the_marks_of_event_time(partitions: int) -> None:
     pipeline = parse("[pipeline]\nsource = 's'", "marks", {}).pipelines[0]
-    broker, worker = started(pipeline, partitions, 1)
+    broker, workers = started(pipeline, partitions, 1)
     before = written(broker)
     for turn in range(3):
         for partition in range(partitions):
             text = " ".join(words(random.Random(partitions * turn + partition), 20))
             broker.append(SOURCE, partition, Document(f"{turn}-{partition}", text, _TIME_MS + turn))
-        process(worker)
+        process(workers)
         before = written(broker)
-        worker.start_ticks(False)
-        process(worker)
+        workers[0].start_ticks(False)
+        process(workers)
     counts, sizes = (after - earlier for after, earlier in zip(written(broker), before, strict=True))
     planned = marks_of_event_time(partitions, 1)
     for topic in ("candidates", "verifications", "edges", "ledger-changelog"):

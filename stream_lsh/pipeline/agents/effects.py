@@ -2,8 +2,11 @@
 
     output      Append, Send, Publish, Copy, DeadLetter     the driver sends them in the order of their yields
     order       BARRIER                                     the agent continues once all its outputs are stored
+                FLUSH                                       the agent continues once all pairs of the worker are stored
                 TURN                                        other agents may run before this one continues
     behind all  Acknowledge, Trim, Save                     done once all outputs before are stored; the agent continues
+
+*Pairs* are the rows of candidates, verifications and edges.
 
 Between two barriers nothing is known about the order in which outputs are stored, except within one partition of one
 topic: a crash may leave any prefix of each partition.  Where one output must not be stored without another, the agent
@@ -97,10 +100,11 @@ class Order(Enum):
     """Effects that write nothing and decide when the agent continues."""
 
     BARRIER = "barrier"
+    FLUSH = "flush"
     TURN = "turn"
 
 
-BARRIER, TURN = Order.BARRIER, Order.TURN
+BARRIER, FLUSH, TURN = Order.BARRIER, Order.FLUSH, Order.TURN
 
 
 class Acknowledge(NamedTuple):

@@ -1,28 +1,46 @@
-"""The agent of gather: candidates in, verifications out.
+"""The agent of gather: candidates in; edges out where the old document is on the same worker, verifications elsewhere.
 
-Send        the new documents, to the partitions of the old ones
-Send        the marks, behind them
+Send        `verifications`: the new documents, to the partitions of old ones on other workers
+Send        `edges`: the matches among the other pairs, with a TURN between two steps of their comparison
+FLUSH       marks still pass `verifications`, and must not overtake the edges, also not those of earlier batches
+Send        the marks
 Acknowledge
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
-from stream_lsh.pipeline.agents.effects import Acknowledge, Effect, Send
+import numpy as np
+
+from stream_lsh.ledger.edges import Edges
+from stream_lsh.model import ref_partitions
+from stream_lsh.pipeline.agents.effects import FLUSH, TURN, Acknowledge, Effect, Send
 from stream_lsh.pipeline.agents.inputs import Input
 from stream_lsh.pipeline.agents.state import DocumentsState, Shared
-from stream_lsh.pipeline.batches import CandidatesFrame, VerificationsFrame
+from stream_lsh.pipeline.agents.verify import send_edges
+from stream_lsh.pipeline.batches import CandidatesFrame, Verifications, VerificationsFrame
 from stream_lsh.pipeline.coalesce import coalesced_candidates, furthest_horizon
 from stream_lsh.pipeline.gather import gather
+from stream_lsh.pipeline.verify import STEP
+
+Held = Callable[[], Mapping[int, DocumentsState]]
+"""Returns the documents of each partition that the worker has now."""
+
+_FEW, _SHORT = 256, 1 << 20
+"""Pairs, and characters of their new documents, that are compared within some milliseconds."""
 
 
-def gather_agent(shared: Shared, documents: DocumentsState, candidates: Input[CandidatesFrame]) -> Iterator[Effect]:
+def gather_agent(
+    shared: Shared, documents: DocumentsState, held: Held, candidates: Input[CandidatesFrame]
+) -> Iterator[Effect]:
     """Gather the documents of a batch of frames.
 
     Args:
         shared: of the pipeline.
         documents: of the partition of the new documents.
+        held: the partitions of the worker; called first when the agent begins, and all of them are complete then.
         candidates: messages of the topic.
     """
+    here = _Here(held)
     _, frames, stop, generation = candidates
     horizon = furthest_horizon(frames)
     if horizon is not None:
@@ -32,8 +50,54 @@ def gather_agent(shared: Shared, documents: DocumentsState, candidates: Input[Ca
         shared.counts.candidates += len(pairs)
         asked = gather(pairs, documents.table, documents.forwarded)
         if asked is not None:
-            yield Send("verifications", VerificationsFrame(verifications=asked))
+            yield from _compared(shared, here, asked)
     documents.gather_relay.begin(generation)
-    for marks in documents.gather_relay.take_all(frame.watermarks for frame in frames):
-        yield Send("verifications", VerificationsFrame(watermarks=marks))
+    marks = documents.gather_relay.take_all(frame.watermarks for frame in frames)
+    if marks:
+        yield FLUSH
+    for mark in marks:
+        yield Send("verifications", VerificationsFrame(watermarks=mark))
     yield Acknowledge(stop)
+
+
+class _Here:
+    """The partitions that a worker has had since an agent began: one that came later may not be recovered yet."""
+
+    def __init__(self, held: Held) -> None:
+        self._held = held
+        self._first = held()
+
+    def states(self) -> dict[int, DocumentsState]:
+        """The documents of each of these partitions."""
+        held = self._held()
+        return {partition: state for partition, state in self._first.items() if held.get(partition) is state}
+
+
+def _compared(shared: Shared, here: _Here, asked: Verifications) -> Iterator[Effect]:
+    """Compare the pairs whose old document is here, and send the others to verify."""
+    states, places = here.states(), ref_partitions(asked.old)
+    elsewhere = ~np.isin(places, [*states])
+    if elsewhere.any():
+        yield Send("verifications", VerificationsFrame(asked.only(elsewhere)))
+    # Other agents get their turn between two steps, but not before few pairs are sent: a turn takes a while.
+    is_small = len(asked) <= _FEW and sum(map(len, asked.texts)) <= _SHORT
+    found = list[Edges]()
+    for partition in np.unique(places[~elsewhere]).tolist():
+        documents, part = states[partition], asked.only(places == partition)
+        steps, may_turn = shared.verify(part, documents.table, shared.criteria, shared.comparer), not is_small
+        while here.states().get(partition) is documents:
+            try:
+                edges = next(steps)
+            except StopIteration:
+                break
+            found += [] if edges is None else [edges]
+            if sum(map(len, found)) >= STEP:
+                yield send_edges(shared, found)
+                found = []
+            if may_turn:
+                yield TURN
+            may_turn = True
+        else:  # its new owner compares all of them: a repeated edge changes nothing
+            yield Send("verifications", VerificationsFrame(part))
+    if found:
+        yield send_edges(shared, found)

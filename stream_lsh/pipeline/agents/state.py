@@ -68,7 +68,7 @@ class StepCounts:
     Attributes:
         documents: that were read and can be used.
         signed: documents by their effect on stored versions.
-        edges: answers of verify.
+        edges: matches and answers to rechecks, from gather and verify.
         late_copies: copies of the intake that a zombie made.
         capped_postings: buckets that a probe followed only up to the cap.
         capped_candidates: pairs that were not compared, or not again, because of a cap; counted once for each partition

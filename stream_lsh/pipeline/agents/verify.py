@@ -5,8 +5,9 @@ Send        the marks, behind them
 Acknowledge
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from stream_lsh.ledger.edges import Edges, concatenated
 from stream_lsh.pipeline.agents.effects import TURN, Acknowledge, Effect, Send
 from stream_lsh.pipeline.agents.inputs import Input
 from stream_lsh.pipeline.agents.state import DocumentsState, Shared
@@ -29,10 +30,16 @@ def verify_agent(
     if asked is not None:
         for edges in shared.verify(asked, documents.table, shared.criteria, shared.comparer):
             if edges is not None:
-                shared.counts.edges += len(edges)
-                yield Send("edges", EdgesFrame(edges=edges))
+                yield send_edges(shared, [edges])
             yield TURN
     documents.verify_relay.begin(generation)
     for marks in documents.verify_relay.take_all(frame.watermarks for frame in frames):
         yield Send("edges", EdgesFrame(watermarks=marks))
     yield Acknowledge(stop)
+
+
+def send_edges(shared: Shared, found: Sequence[Edges]) -> Send:
+    """Send edges in one frame, whatever the partitions of their documents; and count them."""
+    edges = concatenated(found)
+    shared.counts.edges += len(edges)
+    return Send("edges", EdgesFrame(edges=edges))

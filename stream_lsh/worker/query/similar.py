@@ -16,6 +16,7 @@ import numpy as np
 
 from stream_lsh.arrays import I64, Bools
 from stream_lsh.ledger.edges import Edges, concatenated
+from stream_lsh.model import ref_partitions
 from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame, Verifications, VerificationsFrame
 from stream_lsh.pipeline.compare import Comparer, Criteria
 from stream_lsh.pipeline.similar import Found, Query, merged, probe
@@ -40,7 +41,6 @@ _MOST_SETS = 4_096
 _FIRST_REF = 0xFFFF << 48
 """Refs of queries while they are compared; no partition of a source has this number."""
 _LAST_REFS = (1 << 48) - 1
-_PARTITION = np.uint64(48)
 
 
 class SimilarDocuments(Resource):
@@ -78,7 +78,7 @@ class SimilarDocuments(Resource):
             capped = hits.capped
             if len(hits):
                 found, edges = await self._compared(state, request, query, signed, hits)
-                sources = (hits.old >> _PARTITION).astype(np.int64)
+                sources = ref_partitions(hits.old)
                 compared = len(hits) - int(_among(sources, found.missing, state.partitions).sum())
         missing = {"buckets": candidates.missing, "documents": found.missing}
         missing = {table: absent for table, absent in missing.items() if absent}
@@ -174,7 +174,7 @@ def probe_of(state: PipelineState, query: Query) -> tuple[I64, Body]:
 
 def comparison_of(state: PipelineState, query: Query, hits: Found) -> tuple[I64, Body]:
     """The partition of each candidate of a query, and the body of the comparisons for some partitions."""
-    places = (hits.old >> _PARTITION).astype(np.int64)
+    places = ref_partitions(hits.old)
 
     def body(partitions: Sequence[int]) -> bytes:
         verifications = query.against(hits.old[_among(places, partitions, state.partitions)])

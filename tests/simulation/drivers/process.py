@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from stream_lsh.pipeline.agents.state import LedgerState
+from stream_lsh.pipeline.agents.state import DocumentsState, LedgerState
 from stream_lsh.pipeline.settle import Settler
 from tests.simulation.drivers.recovery import PartitionState
 from tests.simulation.log.broker import Broker
@@ -31,6 +31,10 @@ class Process:
     def settler(self) -> Settler | None:
         """The settler; None if another worker settles."""
         return None if self.ledger is None else self.ledger.settler
+
+    def held(self) -> dict[int, DocumentsState]:
+        """The documents of its partitions."""
+        return {partition: state.of_documents for partition, state in self.partitions.items()}
 
     def read(self, topic: str, partition: int, position: int) -> list[Any]:
         """The frames from a position on that are handled together."""

@@ -72,9 +72,9 @@ def index(worker: Process, partition: int, position: int) -> Iterator[Effect]:
 
 
 def gather(worker: Process, partition: int, position: int) -> Iterator[Effect]:
-    """Candidates in, verifications out."""
+    """Candidates in, edges and verifications out."""
     documents = worker.partitions[partition].of_documents
-    return gather_agent(worker.shared, documents, _input(worker, "candidates", partition, position))
+    return gather_agent(worker.shared, documents, worker.held, _input(worker, "candidates", partition, position))
 
 
 def verify(worker: Process, partition: int, position: int) -> Iterator[Effect]:

@@ -10,6 +10,7 @@ from typing import Any, cast
 from stream_lsh.model import ref_partition
 from stream_lsh.pipeline.agents.effects import (
     BARRIER,
+    FLUSH,
     TURN,
     Acknowledge,
     Append,
@@ -22,7 +23,7 @@ from stream_lsh.pipeline.agents.effects import (
     Send,
     Trim,
 )
-from stream_lsh.pipeline.batches import BandsFrame
+from stream_lsh.pipeline.batches import BandsFrame, has_pairs
 from stream_lsh.pipeline.settle import Settlement
 from stream_lsh.wire.frames import encode
 from stream_lsh.wire.origin import Origin
@@ -67,12 +68,24 @@ class Running:
         return (self.waits and self.flight.left > 0) or len(self.awaits) > 0
 
 
+class UnstoredPairs:
+    """The messages with pairs that a worker has on their way now, as long as they are."""
+
+    def __init__(self, worker: "Worker") -> None:
+        self._worker = worker
+        self._pairs = {*worker.pairs}
+
+    def __len__(self) -> int:
+        return len(self._pairs & self._worker.pairs)
+
+
 class Worker(Process):
     """One process: the positions of its agents, and their running tasks.
 
     Attributes:
         disk: of its machine; None: it keeps no copies.
         acknowledged: the position of each agent before which all input has stored outputs.
+        pairs: the messages with pairs that are on their way.
     """
 
     def __init__(self, setup: Setup, broker: Broker, disk: Disk | None = None) -> None:
@@ -83,6 +96,7 @@ class Worker(Process):
         self.acknowledged: dict[Task, int] = {}
         self.running: dict[Task, Running] = {}
         self.behind: dict[Task, deque[tuple[Flight, Callable[[], None]]]] = {}
+        self.pairs: set[object] = set()
 
     # -- assignment
 
@@ -214,6 +228,7 @@ class Worker(Process):
         match effect:
             case Order():
                 running.waits = effect is BARRIER
+                running.awaits = UnstoredPairs(self) if effect is FLUSH else ()
             case Acknowledge(position):
                 self.positions[task] = position
                 self._then(task, running, partial(self.acknowledged.__setitem__, task, position))
@@ -244,8 +259,10 @@ class Worker(Process):
         match effect:
             case Send(step):
                 for target, frame in frames_of(effect, setup.partitions, setup.limit):
-                    check = partial(self._is_announced, frame) if isinstance(frame, BandsFrame) else None
-                    yield Message(step, target, None, encode(frame, FINGERPRINT), flight, check)
+                    stored: Callable[[int], None] | None = self._pair() if has_pairs(frame) else None
+                    if isinstance(frame, BandsFrame):
+                        stored = partial(self._is_announced, frame)
+                    yield Message(step, target, None, encode(frame, FINGERPRINT), flight, stored)
             case Append():
                 yield from self._appended(effect, flight)
             case Publish(settlement):
@@ -258,6 +275,12 @@ class Worker(Process):
                 for (partition, message), key in zip(records, keys, strict=True):
                     origin = Origin("source", partition, message.offset, message.value.time_ms, generation, made)
                     yield Message("intake", int(key[1:]) % setup.partitions, key, Copied(origin, message.value), flight)
+
+    def _pair(self) -> Callable[[int], None]:
+        """Note that a message with pairs is on its way; returns the function that notes that it is stored."""
+        pair = object()
+        self.pairs.add(pair)
+        return lambda _: self.pairs.discard(pair)
 
     def _appended(self, append: Append, flight: Flight) -> Iterator[Message]:
         parts, topic = parts_of(append, FINGERPRINT, self.setup.limit), f"{append.table}-changelog"

@@ -14,17 +14,19 @@ from stream_lsh.model import Document
 from stream_lsh.pipeline.agents.decide import decide_agent
 from stream_lsh.pipeline.agents.effects import (
     BARRIER,
+    FLUSH,
     TURN,
     Acknowledge,
     Append,
     Copy,
     DeadLetter,
     Effect,
+    Order,
     Publish,
     Send,
     Trim,
 )
-from stream_lsh.pipeline.agents.gather import gather_agent
+from stream_lsh.pipeline.agents.gather import Held, gather_agent
 from stream_lsh.pipeline.agents.index import index_agent
 from stream_lsh.pipeline.agents.inputs import Input
 from stream_lsh.pipeline.agents.rekey import rekey_agent
@@ -71,7 +73,11 @@ class Reader:
 
 
 class Pipeline:
-    """The states of a pipeline with one partition."""
+    """The states of a pipeline with one partition.
+
+    Attributes:
+        held: returns the documents that gather may compare with.
+    """
 
     def __init__(self, cap_postings: int = 0) -> None:
         scheme = TextScheme(0.5)
@@ -81,6 +87,7 @@ class Pipeline:
         self.buckets = BucketsState(
             BucketsRecovery(BandTable(cap_postings=cap_postings, cap_candidates=0)), Relay(0, 1)
         )
+        self.held: Held = lambda: {0: self.documents}
         self.ledger = LedgerState(LedgerRecovery(Settler(0.5, 1, 100, 0)))
         self.offset = 0
 
@@ -95,7 +102,7 @@ class Pipeline:
         return index_agent(self.shared, self.buckets, LogHead(), Input(0, frames, len(frames), 1))
 
     def gather(self, *frames: CandidatesFrame) -> Iterator[Effect]:
-        return gather_agent(self.shared, self.documents, Input(0, frames, len(frames), 1))
+        return gather_agent(self.shared, self.documents, self.held, Input(0, frames, len(frames), 1))
 
     def verify(self, *frames: VerificationsFrame) -> Iterator[Effect]:
         return verify_agent(self.shared, self.documents, Input(0, frames, len(frames), 1))
@@ -113,7 +120,7 @@ def kinds(effects: Iterable[Effect]) -> list[Any]:
         elif isinstance(effect, Send):
             shown.append(effect.step)
         else:
-            shown.append(effect if effect in (BARRIER, TURN) else type(effect))
+            shown.append(effect if isinstance(effect, Order) else type(effect))
     return shown
 
 
@@ -126,8 +133,7 @@ def through(pipeline: Pipeline, *documents: Document) -> list[EdgesFrame]:
     signed = [*pipeline.sign(*documents)]
     indexed = [*pipeline.index(*sent(signed, "bands"))]
     gathered = [*pipeline.gather(*sent(indexed, "candidates"))]
-    verified = [*pipeline.verify(*sent(gathered, "verifications"))]
-    return [*sent(signed, "edges"), *sent(verified, "edges")]
+    return [*sent(signed, "edges"), *sent(gathered, "edges")]
 
 
 def test_sign_announces_what_its_changelog_has_and_ends_when_all_of_it_is_stored() -> None:
@@ -176,8 +182,21 @@ def test_index_stores_copies_that_became_neighbours_before_its_changelog_has_the
     assert kinds(without_neighbours) == ["buckets", Acknowledge]
 
 
+@pytest.mark.parametrize(("held", "step"), [(True, "edges"), (False, "verifications")])
+def test_gather_sends_pairs_and_then_marks(held: bool, step: str) -> None:
+    pipeline = Pipeline()
+    if not held:
+        pipeline.held = dict
+    bands = sent(pipeline.sign(Document("a", TEXT, 5), Document("b", TEXT, 6)), "bands")
+    marks = CandidatesFrame(watermarks=Watermarks(0, (Mark(0, 6, False, 0, 1, 1),)))
+    effects = [*pipeline.gather(marks, *sent(pipeline.index(*bands), "candidates"))]
+    assert kinds(effects) == [step, FLUSH, "verifications", Acknowledge]
+    assert sent(effects, "verifications")[-1].watermarks is not None
+
+
 def test_verify_sends_edges_before_it_acknowledges_them() -> None:
     pipeline = Pipeline()
+    pipeline.held = dict
     bands = sent(pipeline.sign(Document("a", TEXT, 5), Document("b", TEXT, 6)), "bands")
     gathered = pipeline.gather(*sent(pipeline.index(*bands), "candidates"))
     assert kinds(pipeline.verify(*sent(gathered, "verifications"))) == ["edges", TURN, Acknowledge]

@@ -14,6 +14,7 @@ from stream_lsh.config import parse
 from stream_lsh.errors import DoubtError, UnusableDocument
 from stream_lsh.pipeline.agents.effects import (
     BARRIER,
+    FLUSH,
     TURN,
     Acknowledge,
     Append,
@@ -100,8 +101,10 @@ class Worker:
         self.offsets += 1
         self.log.append(f"{name} stored")
 
-    def start(self, effects: Iterator[Effect], is_held: Any = lambda: True) -> asyncio.Task[bool]:
-        return asyncio.ensure_future(self.driver.run(effects, self.batch(), self.acker, is_held))
+    def start(
+        self, effects: Iterator[Effect], acker: OrderedAcker | None = None, is_held: Any = lambda: True
+    ) -> asyncio.Task[bool]:
+        return asyncio.ensure_future(self.driver.run(effects, self.batch(), acker or self.acker, is_held))
 
     async def rest(self, running: asyncio.Task[bool], order: random.Random) -> bool:
         """Let everything be stored, in some order, until the agent has ended and nothing is under way."""
@@ -127,10 +130,10 @@ def candidates(count: int) -> Send:
 
 
 def noted(worker: Worker, effects: Sequence[Effect]) -> Iterator[Effect]:
-    """The effects; whenever the agent continues behind a barrier, that is noted."""
+    """The effects; whenever the agent continues behind a barrier or a flush, that is noted."""
     for effect in effects:
         yield effect
-        if effect is BARRIER:
+        if effect in (BARRIER, FLUSH):
             worker.log.append("continues")
 
 
@@ -155,6 +158,43 @@ def test_nothing_goes_past_a_barrier_and_nothing_is_acknowledged_before_it_is_st
     assert sorted(log[:2]) == ["candidates", "changelog"]
     assert sorted(log[2:4]) == ["candidates stored", "changelog stored"]
     assert log[4:] == ["continues", "candidates", "candidates stored", "acknowledged"]
+
+
+def test_a_flush_waits_for_the_pairs_of_another_agent_and_for_no_other_output() -> None:
+    async def run() -> list[str]:
+        worker = Worker()
+        await worker.start(iter([candidates(2), Acknowledge(1)]))
+        await turns()
+        await worker.start(iter([Send("candidates", CandidatesFrame(watermarks=MARKS)), Acknowledge(2)]))
+        waits = worker.start(
+            noted(worker, [Append("buckets", 0, NO_FRAME), FLUSH, Acknowledge(3)]), OrderedAcker(worker.app)
+        )
+        await turns()
+        assert worker.log == ["candidates", "candidates", "changelog"]
+        worker.store(0)
+        await turns()
+        log = [*worker.log[3:]]
+        await worker.rest(waits, random.Random(1))
+        worker.end()
+        return log
+
+    assert asyncio.run(run()) == ["candidates stored", "acknowledged", "continues"]
+
+
+def test_pairs_that_are_not_stored_end_the_next_agent_after_theirs_was_given_up() -> None:
+    async def run() -> list[str]:
+        worker = Worker()
+        given_up = worker.start(iter([candidates(2), BARRIER, Acknowledge(1)]), is_held=lambda: False)
+        await turns()
+        assert not await given_up
+        worker.under_way.pop()[1].set_exception(DoubtError("not stored"))
+        await turns()
+        with pytest.raises(DoubtError):
+            await worker.start(iter([FLUSH]))
+        worker.end()
+        return worker.log
+
+    assert asyncio.run(run()) == ["passed over", "candidates"]
 
 
 @pytest.mark.parametrize("effect", [Append("buckets", 0, NO_FRAME), candidates(2), Send("edges", NO_FRAME)])
@@ -221,7 +261,7 @@ def test_a_partition_that_goes_away_is_passed_over_and_its_agent_continues_no_fu
     async def run() -> list[str]:
         worker, held = Worker(), [True]
         effects = noted(worker, [candidates(2), BARRIER, candidates(3), Acknowledge(1)])
-        running = worker.start(effects, lambda: held[0])
+        running = worker.start(effects, is_held=lambda: held[0])
         await turns()
         held[0] = False
         assert not await worker.rest(running, random.Random(1))
