@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from stream_lsh.arrays import I64, Bools
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.ledger.graph.graph import Graph
 from stream_lsh.ledger.graph.nodes import view_u32
@@ -72,7 +73,7 @@ def _search(records: int, graph: Graph) -> list[int]:
     """The pairs that are outdated in a partition of this size; those that count the fewest first."""
     numbers = graph.pairs.numbers()
     counted = view_u32(graph.pairs.union)[numbers].astype(np.int64)
-    due = np.flatnonzero(2 * counted <= records)
+    due = np.flatnonzero(_is_outdated(counted, records))
     most = max(_FEW, int(_SHARE * numbers.size))
     chosen: list[int] = numbers[due[counted[due].argsort(kind="stable")][:most]].tolist()
     return chosen
@@ -81,9 +82,13 @@ def _search(records: int, graph: Graph) -> list[int]:
 def _arrived(records: int, edges: Edges, graph: Graph) -> list[int]:
     """The same among the pairs of these edges: repeated edges, or those of a partition with fewer records."""
     slots, found = graph.nodes.slots, set[int]()
-    counted = edges.union.astype(np.int64)
-    for row in np.flatnonzero((counted > 0) & (2 * counted <= records)).tolist():
+    for row in np.flatnonzero(_is_outdated(edges.union.astype(np.int64), records)).tolist():
         left, right = slots.get(edges.left.ids[row]), slots.get(edges.right.ids[row])
         if left is not None and right is not None:
             found.add(graph.pairs.find(left, right))
     return sorted(found - {-1})
+
+
+def _is_outdated(counted: I64, records: int) -> Bools:
+    """Whether each score counts too few of these records; one that counts none never is."""
+    return (counted > 0) & (2 * counted <= records)

@@ -9,9 +9,9 @@ from stream_lsh.model import Document
 from stream_lsh.pipeline.agents.effects import BARRIER, FLUSH, TURN, Effect, Order
 from stream_lsh.pipeline.agents.state import DocumentsState
 from tests.simulation.drivers import tasks
+from tests.simulation.drivers.drain import delivers_all_but, drain
 from tests.simulation.drivers.worker import Worker
 from tests.simulation.log.broker import Broker
-from tests.simulation.log.producer import is_lane
 from tests.simulation.pipelines.setup import Setup
 from tests.simulation.reordered import acknowledged_first
 
@@ -28,16 +28,6 @@ class Apart(Worker):
         return {}
 
 
-def drain(worker: Worker, agents: tuple[str, ...], stalled: str = "") -> None:
-    """Run these agents to the end of their input, and deliver their messages except those of one topic."""
-
-    def runs(task: tuple[object, ...]) -> bool:
-        return task[1] != stalled if is_lane(task) else task[0] in agents
-
-    while ready := [task for task in worker.ready() if runs(task)]:
-        worker.step(ready[0])
-
-
 def after_a_crash(kind: type[Worker] = Worker, *, marks: bool) -> set[tuple[str, str]]:
     """The pairs that are published although a worker died before any edge was stored.
 
@@ -50,17 +40,17 @@ def after_a_crash(kind: type[Worker] = Worker, *, marks: bool) -> set[tuple[str,
     worker.assign({0}, True, 1)
     for number, (text, time_ms) in enumerate([("1 2", 0), ("1 2", 5), ("7 8", 100)]):
         broker.append("source", 0, Document(f"d{number}", text, time_ms), f"d{number}")
-    drain(worker, AGENTS, "edges")
+    drain(worker, delivers_all_but("edges", *AGENTS))
     if marks:
         worker.start_ticks(False)
-        drain(worker, ("tick", *AGENTS), "edges")
+        drain(worker, delivers_all_but("edges", "tick", *AGENTS))
     worker.commit()
     assert not broker.end("edges", 0)
 
     successor = kind(SETUP, broker)
     successor.assign({0}, True, 2)
-    drain(successor, ("verify", "settle"))
-    drain(successor, AGENTS)
+    drain(successor, delivers_all_but("none", "verify", "settle"))
+    drain(successor)
     return {message.key for message in broker.read("matches", 0)}
 
 

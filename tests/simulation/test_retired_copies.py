@@ -1,27 +1,16 @@
 """A crash in the retirement of a document does not separate the documents that are identical to it."""
 
-from collections.abc import Callable
-
 import pytest
 
 from stream_lsh.model import Document
-from tests.simulation.drivers.worker import Task, Worker
+from tests.simulation.drivers.drain import delivers_all_but, drain
+from tests.simulation.drivers.worker import Worker
 from tests.simulation.log.broker import Broker
-from tests.simulation.log.producer import Lane, is_lane
 from tests.simulation.pipelines.setup import Setup
 
 pytestmark = pytest.mark.simulation
 
 SETUP = Setup(partitions=1, threshold=0.5, retention_ms=None, lateness_ms=0, cap_postings=1, batch=1)
-
-
-def drain(worker: Worker, runs: Callable[[Task | Lane], bool] = lambda task: True) -> None:
-    while ready := [task for task in worker.ready() if runs(task)]:
-        worker.step(ready[0])
-
-
-def delivers_all_but(stalled: str, *agents: str) -> Callable[[Task | Lane], bool]:
-    return lambda task: task[1] != stalled if is_lane(task) else task[0] in agents
 
 
 @pytest.mark.parametrize("stalled", ["candidates", "buckets-changelog", "none"])

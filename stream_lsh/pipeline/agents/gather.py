@@ -37,10 +37,9 @@ def gather_agent(
     Args:
         shared: of the pipeline.
         documents: of the partition of the new documents.
-        held: the partitions of the worker; called first when the agent begins, and all of them are complete then.
+        held: the partitions of the worker; all of them are recovered when the agent begins.
         candidates: messages of the topic.
     """
-    here = _Here(held)
     _, frames, stop, generation = candidates
     horizon = furthest_horizon(frames)
     if horizon is not None:
@@ -50,7 +49,7 @@ def gather_agent(
         shared.counts.candidates += len(pairs)
         asked = gather(pairs, documents.table, documents.forwarded)
         if asked is not None:
-            yield from _compared(shared, here, asked)
+            yield from _compared(shared, held, asked)
     documents.gather_relay.begin(generation)
     marks = documents.gather_relay.take_all(frame.watermarks for frame in frames)
     if marks:
@@ -60,32 +59,19 @@ def gather_agent(
     yield Acknowledge(stop)
 
 
-class _Here:
-    """The partitions that a worker has had since an agent began: one that came later may not be recovered yet."""
-
-    def __init__(self, held: Held) -> None:
-        self._held = held
-        self._first = held()
-
-    def states(self) -> dict[int, DocumentsState]:
-        """The documents of each of these partitions."""
-        held = self._held()
-        return {partition: state for partition, state in self._first.items() if held.get(partition) is state}
-
-
-def _compared(shared: Shared, here: _Here, asked: Verifications) -> Iterator[Effect]:
+def _compared(shared: Shared, held: Held, asked: Verifications) -> Iterator[Effect]:
     """Compare the pairs whose old document is here, and send the others to verify."""
-    states, places = here.states(), ref_partitions(asked.old)
+    states, places = held(), ref_partitions(asked.old)  # a partition that comes later may not be recovered yet
     elsewhere = ~np.isin(places, [*states])
     if elsewhere.any():
         yield Send("verifications", VerificationsFrame(asked.only(elsewhere)))
-    # Other agents get their turn between two steps, but not before few pairs are sent: a turn takes a while.
+    # Other agents run between two steps.  Few pairs are sent before that, because a turn takes milliseconds.
     is_small = len(asked) <= _FEW and sum(map(len, asked.texts)) <= _SHORT
     found = list[Edges]()
     for partition in np.unique(places[~elsewhere]).tolist():
         documents, part = states[partition], asked.only(places == partition)
         steps, may_turn = shared.verify(part, documents.table, shared.criteria, shared.comparer), not is_small
-        while here.states().get(partition) is documents:
+        while held().get(partition) is documents:
             try:
                 edges = next(steps)
             except StopIteration:

@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from stream_lsh.index.walk import newest_refs
+from stream_lsh.model import ref_partition
 from stream_lsh.wire.public import as_json
 from stream_lsh.wire.route import bucket_partitions
 from stream_lsh.worker.query.peers import Asked, Gathered
@@ -32,7 +33,6 @@ MOST_HOT, MOST_POSTINGS = 5, 1_000
 """The buckets that are listed; the postings of each that are counted."""
 _LOOKED_AT, _EXAMPLES = 20, 3
 _EXCERPT = 160
-_PARTITION = 48
 
 
 class Totals(NamedTuple):
@@ -157,7 +157,7 @@ class Activity(Resource):
 
     async def _described(self, state: PipelineState, request: Request, refs: Sequence[int]) -> dict[int, Any]:
         """The documents of refs, as far as they are stored."""
-        partitions = {ref >> _PARTITION for ref in refs}
+        partitions = {*map(ref_partition, refs)}
         if not partitions:
             return {}
         body = msgspec.json.encode(refs)
@@ -209,7 +209,7 @@ async def _examples(part: Part) -> bytes:
     """The documents of refs in these partitions: ref and description of each that is stored."""
     refs, found = msgspec.json.decode(part.body, type=list[int]), list[tuple[int, dict[str, Any]]]()
     for partition, documents in part.states().items():
-        here = [ref for ref in refs if ref >> _PARTITION == partition]
+        here = [ref for ref in refs if ref_partition(ref) == partition]
         rows = documents.table.rows(np.array(here, np.uint64))
         for ref, row in zip(here, rows.tolist(), strict=True):
             if row >= 0:

@@ -198,6 +198,15 @@ def test_one_search_asks_for_a_share_of_the_pairs_those_with_the_oldest_scores_f
     assert sorted(again) == [(number, number + 1) for number in range(count - 1_000, count)]
 
 
+def test_pairs_whose_scores_count_no_records_displace_no_outdated_ones() -> None:
+    settler, count = Settler(0.5, link_from=0.9), 1_500
+    ends = [(f"{number:04}", 10 + number, 10) for number in range(count + 1)]
+    many = edges(*[(ends[number + 1], ends[number], 0.75) for number in range(count)])
+    settled(settler, EdgesFrame(edges=replace(many, union=np.zeros(count, np.uint32))))
+    settled(settler, EdgesFrame(edges=scored(B, A, 0.75, 500)))
+    assert rescored(settled(settler, EdgesFrame(edges=scored(C, A, 0.75, 1_000)))) == [(1, 2)]
+
+
 # -- the horizon
 
 
