@@ -7,16 +7,14 @@ table consists of pieces that grow one by one, so adding a document never pauses
 
 from array import array
 from bisect import bisect_left, insort
-from collections import Counter
 
 import numpy as np
 
 from stream_lsh.arrays import U64
-from stream_lsh.ledger.graph.nodes import Nodes
+from stream_lsh.ledger.graph.nodes import Nodes, view_i64, view_u32, view_u64
 
-_PIECES = 256
-_LEAST = 8
-_SHIFT = np.uint64(56)
+_PIECES, _SHIFT = 64, 58
+_LEAST = 256
 _GONE = 0xFFFFFFFF
 """Marks a removed slot, so that a search continues."""
 
@@ -33,8 +31,8 @@ class Twins:
         self._nodes = nodes
         self._retention_ms = retention_ms
         self._pieces = [array("I", bytes(4 * _LEAST)) for _ in range(_PIECES)]
-        self._masks = np.full(_PIECES, _LEAST - 1, np.uint64)
-        self._used = [0] * _PIECES
+        self._masks = np.full(_PIECES, _LEAST - 1, np.int64)
+        self._used = array("q", bytes(8 * _PIECES))
         self.groups: dict[int, list[int]] = {}
 
     def add(self, slot: int) -> list[int]:
@@ -44,7 +42,7 @@ class Twins:
             return []
         group = self.groups.get(digest)
         if group is None:
-            piece = self._pieces[digest >> 56]
+            piece = self._pieces[digest >> _SHIFT]
             group = self.groups[digest] = [piece[self._place(piece, digest)] - 1]
         insort(group, slot, key=self._nodes.age)
         return self._near(group, slot)
@@ -53,7 +51,7 @@ class Twins:
         """Add a document of this digest unless it has twins; returns whether it has none."""
         if not digest:
             return True
-        number = digest >> 56
+        number = digest >> _SHIFT
         piece = self._pieces[number]
         mask = len(piece) - 1
         at = digest & mask
@@ -73,12 +71,13 @@ class Twins:
         Of several documents with one digest the first is added.
         """
         pieces, left = self._pieces, set[int]()
-        numbers = (digests >> _SHIFT).astype(np.int64)
-        for number, count in Counter(numbers.tolist()).items():
-            self._used[number] += count
-            if 2 * self._used[number] >= len(pieces[number]):
-                self._rebuild(number, count)
-        places = (digests & self._masks[numbers]).tolist()
+        numbers = (digests >> np.uint64(_SHIFT)).astype(np.int64)
+        coming = np.bincount(numbers, minlength=_PIECES)
+        used = view_i64(self._used)
+        used += coming
+        for number in (2 * used > self._masks).nonzero()[0].tolist():
+            self._rebuild(number, int(coming[number]))
+        places = (digests.astype(np.int64) & self._masks[numbers]).tolist()
         for slot, number, place, digest in zip(slots, numbers.tolist(), places, digests.tolist(), strict=True):
             piece = pieces[number]
             if digest:
@@ -127,7 +126,7 @@ class Twins:
 
     def _at(self, digest: int, slot: int) -> "tuple[array[int], int]":
         """The piece and the position of the table entry of a slot, -1 if there is none."""
-        piece = self._pieces[digest >> 56]
+        piece = self._pieces[digest >> _SHIFT]
         mask = len(piece) - 1
         at = digest & mask
         while piece[at] != slot + 1:
@@ -145,14 +144,17 @@ class Twins:
 
     def _rebuild(self, number: int, coming: int = 0) -> None:
         """Rebuild a piece without removed entries, with space for `coming` more and for growth."""
-        old, digests = self._pieces[number], self._nodes.digests
-        held = [entry for entry in old if entry and entry != _GONE]
-        size = max(_LEAST, 2 << (len(held) + coming).bit_length())
-        self._masks[number] = size - 1
+        entries = view_u32(self._pieces[number])
+        entries = entries[(entries != 0) & (entries != _GONE)]
+        size = max(_LEAST, 2 << (entries.size + coming).bit_length())
         piece = self._pieces[number] = array("I", bytes(4 * size))
-        for entry in held:
-            at = digests[entry - 1] & size - 1
-            while piece[at]:
-                at = at + 1 & size - 1
-            piece[at] = entry
-        self._used[number] = len(held) + coming
+        self._masks[number], self._used[number] = size - 1, entries.size + coming
+        digests = view_u64(self._nodes.digests)[entries - np.uint32(1)]
+        places = digests.astype(np.int64) & size - 1
+        order, steps = np.argsort(places), np.arange(entries.size)
+        # In the order of their places, each takes its own place or the one behind the entry before it.
+        at = np.maximum.accumulate(places[order] - steps) + steps
+        fits = at < size
+        view_u32(piece)[at[fits]] = entries[order[fits]]
+        for entry in entries[order[~fits]].tolist():
+            piece[self._place(piece, self._nodes.digests[entry - 1])] = entry

@@ -4,6 +4,7 @@ import pytest
 
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange
 from stream_lsh.ledger.edges import Edge, End
+from stream_lsh.ledger.graph.identical import _LEAST, _PIECES
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Retirement, make_ref
 from stream_lsh.retention import Horizon
@@ -221,7 +222,7 @@ def test_memory_is_that_of_the_live_members_however_long_the_story() -> None:
         graph = ledger.graph
         assert len(graph.nodes.ids) <= window + 10
         assert len(graph.pairs.similarity) <= 3 * window + 20
-        assert sum(map(len, graph.twins._pieces)) <= 256 * 8 + 8 * window
+        assert sum(map(len, graph.twins._pieces)) <= _PIECES * _LEAST + 8 * window
         assert graph.expiry.by_time is not None
         assert sum(map(len, graph.expiry.by_time.held.values())) <= 2 * len(state.nodes)
         for queue in (ledger._newest_queue, ledger.ids._queue):
