@@ -174,7 +174,8 @@ class _Run:
             case Order.TURN:
                 await asyncio.sleep(0)
             case Order.FLUSH:
-                await asyncio.gather(*self._pairs.now())
+                # A cancelled agent must not cancel the deliveries of others.
+                await asyncio.shield(asyncio.gather(*self._pairs.now()))
             case Order.BARRIER:
                 deliveries, self._deliveries = self._deliveries, Deliveries()
                 await asyncio.gather(*deliveries)

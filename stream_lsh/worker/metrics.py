@@ -64,12 +64,12 @@ class WorkerCollector:
 
     Args:
         app: the engine.
-            pipelines: all pipelines of the app, by name.
-            maintenance: measures the bytes under way.
-            ends: of the partitions that this worker reads, as far as the broker has reported them.
-            lag_times: of the worker; each `collect` adds the ends.
+        pipelines: all pipelines of the app, by name.
+        maintenance: measures the bytes under way.
+        ends: of the partitions that this worker reads, as far as the broker has reported them.
+        lag_times: of the worker; each `collect` adds the ends.
 
-        Cost: some microseconds for each partition; no state is iterated.
+    Cost: some microseconds for each partition; no state is iterated.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class WorkerCollector:
         labels = ("topic", "partition")
         messages = GaugeMetricFamily(_PREFIX + "lag_messages", "Messages that are not acknowledged yet.", labels=labels)
         seconds = GaugeMetricFamily(
-            _PREFIX + "lag_seconds", "Time since the first of these messages was seen at its place.", labels=labels
+            _PREFIX + "lag_seconds", "Time for which the first of these messages has waited.", labels=labels
         )
         acknowledged = {tp: self._app.committed_offset(tp) or 0 for tp in self._ends}
         for tp, lag in sorted(self._lag_times.lags(self._ends, acknowledged).items()):
@@ -153,7 +153,7 @@ class WorkerCollector:
         counts = {name: state.counts for name, state in self._pipelines.items()}
         for name, help_text in (
             ("documents", "Valid documents that were read."),
-            ("candidates", "Candidate pairs from the index."),
+            ("candidates", "Pairs that gather received: candidates of the index, and rechecks."),
             ("matches", "Pairs that were published as matches, repeated ones included."),
         ):
             yield f"{name}_total", help_text, (), [((of,), getattr(one, name)) for of, one in counts.items()]
@@ -189,7 +189,7 @@ class WorkerCollector:
             ledgers = [partition_state.settler.ledger for partition_state in state.ledger.held().values()]
             held[name] = {
                 "held_documents": sum(len(partition.table) for partition in documents),
-                "held_postings": sum(len(partition.table) for partition in buckets),
+                "held_postings": sum(partition.recovery.size for partition in buckets),
                 "held_members": sum(len(ledger.graph.nodes) for ledger in ledgers),
                 "held_clusters": sum(len(ledger.ids.live) for ledger in ledgers),
             }

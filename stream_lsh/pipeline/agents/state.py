@@ -68,6 +68,7 @@ class StepCounts:
     Attributes:
         documents: that were read and can be used.
         signed: documents by their effect on stored versions.
+        candidates: pairs that gather received: candidates of the index, and rechecks.
         edges: matches and answers to rechecks, from gather and verify.
         late_copies: copies of the intake that a zombie made.
         capped_postings: buckets that a probe followed only up to the cap.
@@ -102,7 +103,7 @@ class Shared:
     Attributes:
         scheme: makes signatures and buckets.
         criteria: the conditions of a match.
-        comparer: of verify.
+        comparer: compares pairs, in gather and verify.
         counts: of the agents.
         segment_span_ms: the stretch of event time within which a byte-equal text is no new version; None: any.
         most_retired: versions that one version may retire; 0: any number.

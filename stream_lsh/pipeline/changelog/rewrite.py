@@ -195,6 +195,11 @@ class BucketsRecovery:
         return self._table
 
     @property
+    def size(self) -> int:
+        """The number of postings so far; unlike `table`, it applies nothing."""
+        return len(self._table) + self._waiting
+
+    @property
     def is_complete(self) -> bool:
         """Whether all records are applied: the recovery is not inside a pass."""
         return self._put_off is None

@@ -10,7 +10,7 @@ from aiokafka.errors import KafkaConnectionError  # type: ignore[import-untyped]
 
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.model import PipelineConfig
-from stream_lsh.errors import ConfigError
+from stream_lsh.errors import ConfigError, DoubtError
 from stream_lsh.model import ref_offset, ref_partition
 from stream_lsh.pipeline.batches import RECHECK
 from stream_lsh.wire.fingerprint import fingerprint
@@ -29,6 +29,7 @@ async def messages(
 
     Raises:
         ConfigError: there is no such topic -> start a worker first; it creates them.  Or the user may not read it.
+        DoubtError: no broker reports the partitions -> try again.
     """
     consumer = AIOKafkaConsumer(
         bootstrap_servers=list(kafka.brokers),
@@ -44,10 +45,7 @@ async def messages(
                 [f"{topic}: the topic does not exist; a worker creates it when it starts" for topic in missing]
             )
         consumer.subscribe(topics)
-        async with asyncio.timeout(_METADATA_S):
-            # A consumer without a group gets all partitions once it knows them.
-            while {tp.topic for tp in consumer.assignment()} != {*topics}:
-                await asyncio.sleep(0.01)
+        await _assigned(consumer, topics)
         partitions = sorted(consumer.assignment())
         ends = await consumer.end_offsets(partitions)
         begins = await consumer.beginning_offsets(partitions) if from_beginning else ends
@@ -65,6 +63,18 @@ async def messages(
         raise unreachable(kafka, error) from error
     finally:
         await consumer.stop()
+
+
+async def _assigned(consumer: Any, topics: Sequence[str]) -> None:
+    """Wait until the consumer, which has no group, knows the partitions of its topics and so has them all."""
+    try:
+        async with asyncio.timeout(_METADATA_S):
+            while {tp.topic for tp in consumer.assignment()} != {*topics}:
+                await asyncio.sleep(0.01)
+    except TimeoutError:
+        raise DoubtError(
+            f"{', '.join(topics)}: no broker reported the partitions within {_METADATA_S:.0f} s; try again"
+        ) from None
 
 
 def readable(kind: str, record: Any, *, as_json: bool) -> str:

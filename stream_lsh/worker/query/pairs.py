@@ -205,7 +205,10 @@ async def _shortest_path(part: Part, ledger: Ledger, slots: list[int]) -> list[t
     path, slot = list[tuple[str, str, float]](), goal
     while slot in came and slot != start:
         before = came[slot]
-        path.append((nodes.ids[before], nodes.ids[slot], graph.pairs.similarity[graph.pairs.find(before, slot)]))
+        pair = graph.pairs.find(before, slot)
+        if pair < 0:  # settle removed it between two slices of the search
+            return []
+        path.append((nodes.ids[before], nodes.ids[slot], graph.pairs.similarity[pair]))
         slot = before
     return path[::-1]
 

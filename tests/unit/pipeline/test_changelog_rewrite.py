@@ -270,6 +270,15 @@ def test_where_the_log_begins_with_a_pass_what_it_copies_comes_first() -> None:
     assert order(recovered(REWRITTEN), 4) == [60, 50, 2, 1]
 
 
+def test_counting_the_postings_does_not_end_a_pass() -> None:
+    recovery, sizes = BucketsRecovery(BandTable(first_capacity=64)), list[int]()
+    for offset, record in REWRITTEN.items():
+        recovery.take(offset, record)
+        sizes.append(recovery.size)
+    assert order(recovery, 4) == [60, 50, 2, 1]
+    assert sizes == [0, 0, 1, 1, 2, 3, 4], "what waits for the end of the pass does not count yet"
+
+
 def test_where_the_log_begins_before_a_pass_its_slices_do_not_count() -> None:
     before = {4: frame(1, 4), 5: frame(2, 4), 6: frame(3, 4)}
     assert order(recovered({**before, **REWRITTEN}), 4) == [60, 50, 2, 1]

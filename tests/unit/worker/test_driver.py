@@ -380,3 +380,18 @@ def test_a_cancelled_agent_leaves_the_frames_of_the_others() -> None:
         return worker.log
 
     assert asyncio.run(run()) == ["candidates", "candidates stored", "acknowledged"]
+
+
+def test_an_agent_that_is_cancelled_in_a_flush_leaves_the_pairs_of_the_others() -> None:
+    async def run() -> list[str]:
+        worker = Worker()
+        other = worker.start(iter([candidates(2), BARRIER, Acknowledge(1)]))
+        await turns()
+        stopped = worker.start(iter([FLUSH, Acknowledge(2)]))
+        await turns()
+        stopped.cancel()
+        await worker.rest(other, random.Random(1))
+        worker.end()
+        return worker.log
+
+    assert asyncio.run(run()) == ["candidates", "candidates stored", "acknowledged"]

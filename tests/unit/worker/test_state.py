@@ -5,6 +5,7 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -25,6 +26,8 @@ from stream_lsh.retention import BEGINNING_MS
 from stream_lsh.wire.frames import encode_buckets
 from stream_lsh.wire.ledger_parts import encode_ledger
 from stream_lsh.worker.changelogged_state import Applied, Changelogged
+from stream_lsh.worker.maintenance import Maintenance
+from stream_lsh.worker.metrics import LagTimes, WorkerCollector
 from stream_lsh.worker.state import PipelineState, Traffic
 from stream_lsh.worker.storage.folder import DataFolder, Storage
 from stream_lsh.worker.topology import topics
@@ -171,6 +174,21 @@ def test_a_table_whose_recovery_is_in_the_middle_of_a_pass_is_not_saved(tmp_path
     assert again.buckets.head(0).entries == (2 if ended else 0), "the contents of the log are known after a restart"
     again.close()
     folder.close()
+
+
+def test_metrics_that_are_read_in_the_middle_of_a_pass_do_not_end_it() -> None:
+    state, app = PipelineState(PIPELINE, 1), SimpleNamespace()
+    state.buckets.own(0)
+    collector = WorkerCollector(app, {"p": state}, cast(Maintenance, app), {}, LagTimes())
+    log = [BandsFrame(copied=BEGINS), posting(5), posting(1, Pass(3, False)), BandsFrame(copied=Pass(3, True))]
+    held = list[float]()
+    for offset, frame in enumerate(log, 3):
+        state.buckets.recover(0, encode_buckets(frame, state.fingerprint), offset)
+        ((_, value),) = next(values for name, _, _, values in collector._held() if name == "held_postings")
+        held.append(value)
+    assert held == [0, 0, 1, 2]
+    found = state.buckets[0].table.probe(np.zeros(1, np.int64), np.array([8], np.uint64))
+    assert found.old.tolist() == [5, 1], "the copied posting is older than the one behind the beginning of the pass"
 
 
 def test_damage_is_kept_with_its_place_and_raised_at_every_use() -> None:

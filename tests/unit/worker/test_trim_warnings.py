@@ -82,3 +82,17 @@ def test_a_refused_topic_is_counted_and_does_not_keep_the_others_from_being_trim
         assert (trimmer.failed, trimmer.errors) == ({"b": 1}, {})
 
     asyncio.run(run())
+
+
+def test_a_topic_that_needs_no_trim_any_more_has_no_error() -> None:
+    trimmer = Trimmer(Admin({"a", "b"}), ["a", "b"], step=10)
+
+    async def run() -> None:
+        await trimmer.trim({TP("a", 0): 10, TP("b", 0): 10})
+        assert [*trimmer.errors] == ["a", "b"]
+        await trimmer.trim({TP("b", 0): 11})  # the partition of `a` has moved to another worker
+        assert [*trimmer.errors] == ["b"]
+        await trimmer.trim({TP("a", 0): 9})
+        assert (trimmer.errors, trimmer.failed) == ({}, {"a": 1, "b": 2})
+
+    asyncio.run(run())

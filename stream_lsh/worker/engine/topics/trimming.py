@@ -28,7 +28,7 @@ class Trimmer:
 
     Attributes:
         failed: the number of failed requests of each topic; a later one deletes the records.
-        errors: the error of each topic whose last request failed.
+        errors: the error of each topic for which the last call of `trim` sent a request that failed.
     """
 
     def __init__(self, admin: Any, own: Collection[str], *, step: int = 1000) -> None:
@@ -55,6 +55,8 @@ class Trimmer:
         if foreign:
             raise InvariantError(f"only topics of our own are trimmed, not {', '.join(foreign)}")
         due = {tp: offset for tp, offset in needed.items() if offset - self._starts.get(tp, 0) >= self._step}
+        requested = {tp.topic for tp in due}
+        self.errors = {topic: error for topic, error in self.errors.items() if topic in requested}
         if not due:
             return {}
         try:

@@ -1,5 +1,6 @@
 """Messages as lines: the pairs that a pipeline compares."""
 
+import asyncio
 import json
 from types import SimpleNamespace
 
@@ -7,11 +8,12 @@ import numpy as np
 import pytest
 
 from stream_lsh.config import parse
-from stream_lsh.errors import FingerprintMismatch
+from stream_lsh.errors import DoubtError, FingerprintMismatch
 from stream_lsh.model import make_ref
 from stream_lsh.pipeline.batches import CANDIDATE, RECHECK, Candidates, CandidatesFrame, Mark, Watermarks
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import encode
+from stream_lsh.worker.clients import tail
 from stream_lsh.worker.clients.tail import candidate_lines, readable
 
 PIPELINE = parse('[[pipeline]]\nname = "p"\nsource = "s"\n', "test.toml", {}).pipelines[0]
@@ -55,3 +57,9 @@ def test_two_sites_are_a_line_with_both_shares() -> None:
     assert readable("mirror-sites", message, as_json=False) == "12.5% of a.org in b.org  100.0% of b.org in a.org"
     gone = SimpleNamespace(key=message.key, value=None, headers=[])
     assert readable("mirror-sites", gone, as_json=False) == 'gone   ["a.org","b.org"]'
+
+
+def test_partitions_that_no_broker_reports_are_an_error_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tail, "_METADATA_S", 0.02)
+    with pytest.raises(DoubtError, match=r"^p-matches: no broker reported the partitions within 0 s; try again$"):
+        asyncio.run(tail._assigned(SimpleNamespace(assignment=set), ["p-matches"]))
