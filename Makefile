@@ -74,7 +74,7 @@ bench: $(VENV)/.bench  ## measure against the peers; prints tables, see benchmar
 bench-check: $(VENV)/.bench  ## measure a few ratios and compare them with the committed ones; a loss of 15 % fails
 	$(BIN)/python -m benchmarks.check
 
-soak: $(VENV)/.ready  ## some 20,000 schedules of the simulated log; two long runs of each fault profile on three brokers; a million malformed messages, three ways; 100,000 hostile requests; queries of all kinds in all layouts
+soak: $(VENV)/.ready  ## 25,000 schedules of the simulated log; two long runs of each fault profile on three brokers; a million malformed messages, three ways; 100,000 hostile requests; queries of all kinds in all layouts
 	$(BIN)/python -m tests.simulation --seeds 12000 --jobs $(JOBS)
 	$(BIN)/python -m tests.simulation --seeds 6000 --jobs $(JOBS) --records
 	$(BIN)/python -m tests.simulation --seeds 3000 --jobs $(JOBS) --rekey

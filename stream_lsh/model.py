@@ -18,7 +18,8 @@ NO_REF = 0xFFFFFFFFFFFFFFFF
 """No version: a coordinate that no topic reaches."""
 
 _OFFSET_BITS = 48
-_OFFSET_MASK = (1 << _OFFSET_BITS) - 1
+MAX_OFFSET = (1 << _OFFSET_BITS) - 1
+"""The greatest offset of a ref."""
 
 
 def make_ref(partition: int, offset: int) -> int:
@@ -43,7 +44,12 @@ def ref_partitions(refs: U64) -> I64:
 
 def ref_offset(ref: int) -> int:
     """The offset of a ref within its source partition."""
-    return ref & _OFFSET_MASK
+    return ref & MAX_OFFSET
+
+
+def ref_offsets(refs: U64) -> U64:
+    """The offset of each ref within its source partition: uint64, the shape of `refs`."""
+    return refs & np.uint64(MAX_OFFSET)
 
 
 class About(NamedTuple):

@@ -17,7 +17,7 @@ from stream_lsh.kinds.registry import KINDS, kind_class
 from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.kinds.text.presets import DAY_MS
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
-from stream_lsh.model import Document
+from stream_lsh.model import MAX_OFFSET, Document
 from stream_lsh.pipeline.limits import Limits
 from stream_lsh.settings import value_types
 from stream_lsh.settings.schema import key, table
@@ -79,7 +79,7 @@ class PipelineConfig(TopicNames):
     max_documents: int = field(
         default=0,
         metadata=key(
-            whole(0, (1 << 48) - 1),
+            whole(0, MAX_OFFSET),
             "the maximum number of documents kept for each partition of the source: the newest ones, regardless of "
             "the retention; 0: all",
         ),
@@ -88,7 +88,8 @@ class PipelineConfig(TopicNames):
         default=1_000,
         metadata=key(
             whole(0),
-            "the maximum number of documents that a document is compared with, the newest of each bucket; 0: no limit",
+            "the maximum number of documents that a document is compared with, for each partition of the source: the "
+            "newest of each bucket; 0: no limit",
         ),
     )
     max_document_bytes: int = field(

@@ -55,6 +55,11 @@ class LedgerState:
         slot = self.graph.nodes.slots.get(id)
         return None if slot is None else self.graph.nodes.clusters[slot].id
 
+    def published_cluster_of(self, id: str) -> str | None:
+        """The cluster of a document, None if it is in none that is published."""
+        cluster = self.cluster_of(id)
+        return cluster if cluster is not None and len(self.ids.live[cluster]) >= self.least_published else None
+
     def pairs_of(self, id: str) -> list[PairState]:
         """The live pairs of a document."""
         slot, pairs = self.graph.nodes.slots.get(id), self.graph.pairs

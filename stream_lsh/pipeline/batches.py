@@ -208,9 +208,10 @@ class VerificationsFrame:
 
 @dataclass(frozen=True, slots=True)
 class EdgesFrame:
-    """A message of the topic `edges`: from sign retirements and pages, from verify edges and watermarks.
+    """A message of the topic `edges`.
 
-    It also carries edges from gather, and human decisions on two ids.
+    Sign sends retirements and page counts, gather and verify send edges, verify sends watermarks, decide sends human
+    decisions on two ids.
     """
 
     retirements: tuple[Retirement, ...] = ()

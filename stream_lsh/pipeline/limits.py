@@ -76,8 +76,8 @@ class Limits:
     ) -> "Limits":
         """The limits of settings that have one number for both caps.
 
-        The others are the attributes; `max_candidates` is candidates a document, and 0 lifts both caps.  None: the
-        default caps apply when `FREE_CANDIDATES` have been compared, and while more than `FREE_PAIRS` are kept.
+        `max_candidates` sets both caps; 0 lifts them.  None: the default caps apply once `FREE_CANDIDATES` have been
+        compared, or while more than `FREE_PAIRS` are kept.  The other arguments are the attributes.
 
         Example:
             >>> [Limits.of(most, None, NO_GUARDS).cap_postings for most in (0, 7, 1_000)]

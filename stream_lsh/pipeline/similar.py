@@ -17,11 +17,9 @@ import numpy as np
 from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.index.hits import Hits
 from stream_lsh.index.table import BandTable
-from stream_lsh.model import NO_ABOUT, NO_REF, About, or_empty
+from stream_lsh.model import NO_ABOUT, NO_REF, About, or_empty, ref_offsets
 from stream_lsh.pipeline.batches import CANDIDATE, Postings, Signatures, Verifications
 from stream_lsh.pipeline.scheme import Scheme
-
-_OFFSET_MASK = np.uint64((1 << 48) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +128,7 @@ def merged(parts: Sequence[Found], cap_candidates: int) -> Found:
     old, place = np.unique(np.concatenate([part.old for part in parts]), return_inverse=True)
     bands = np.bincount(place, np.concatenate([part.bands for part in parts])).astype(np.uint32)
     identical = np.bincount(place, np.concatenate([part.identical for part in parts])) > 0
-    order: I64 = np.lexsort((old, old & _OFFSET_MASK, bands, identical))[::-1]
+    order: I64 = np.lexsort((old, ref_offsets(old), bands, identical))[::-1]
     if cap_candidates:
         kept = (np.arange(order.size) < cap_candidates) | identical[order]
         capped, order = capped or not kept.all(), order[kept]

@@ -57,7 +57,7 @@ class Traffic:
         postings: that are stored.
         found: pairs in `candidates`.
         sent: documents that are gathered, for each partition of old documents.
-        compared: pairs that verify compares.
+        compared: pairs that gather or verify compares.
         pairs: in `edges`.
         parts: documents in messages of `edges`.
     """

@@ -39,7 +39,7 @@ def frames_of(send: Send, partitions: int, limit: int = FRAME_BYTES) -> Iterator
     Args:
         send: a frame with rows, or one with marks or a horizon.
         partitions: of the source, and so of each step before settle.
-        limit: bytes of a message, as in `cut`.
+        limit: the greatest size of a message in bytes, as in `wire.split`.
     """
     frame = send.frame
     if isinstance(frame, EdgesFrame):
@@ -100,7 +100,7 @@ def parts_of(append: Append, fingerprint: int, limit: int = FRAME_BYTES) -> list
     Args:
         append: a record of any changelog.
         fingerprint: of the scheme.
-        limit: bytes of a message, as in `cut`.
+        limit: the greatest size of a message in bytes, as in `wire.split`.
     """
     record = append.record
     if isinstance(record, DocumentsRecord):

@@ -1,6 +1,6 @@
 """The live worker: agents on a stream engine, their tables, their topics, their brokers.
 
-The only room that imports faust, asyncio and clocks; needs the extra `kafka`.
+The only subpackage that imports faust; it needs the extra `kafka`.
 """
 
 import sys

@@ -2,7 +2,8 @@
 
 A message costs each step some hundred microseconds, and a row of it little.  The partitions of a round of sign continue
 together behind their barrier, and index, gather and verify take one partition after the other without a wait, except
-between many pairs.  So with four partitions, four messages become one.
+between many pairs, before marks, and where a retirement needs a barrier.  So with four partitions, four messages become
+one.
 """
 
 import asyncio

@@ -20,7 +20,7 @@ from stream_lsh.worker.embedded import embedded
 from stream_lsh.worker.in_process import LiveWorker, live_worker
 from stream_lsh.worker.query.api import QueryApi
 from stream_lsh.worker.query.owners import Peer, worker_url
-from stream_lsh.worker.query.standing import WorkerStanding, not_available, partitions_of
+from stream_lsh.worker.query.standing import WorkerStanding, not_available, table_partitions
 from stream_lsh.worker.state import PipelineState
 from tests.unit.worker.query.client import TestClient, client
 
@@ -49,11 +49,11 @@ class Share(WorkerStanding):
 
     def owners(self, state: PipelineState, table: str) -> Mapping[int, Peer]:
         count = len(self._others)
-        return {one: self._others[one % count]._peer for one in partitions_of(state, table)}
+        return {one: self._others[one % count]._peer for one in table_partitions(state, table)}
 
     def followers(self, state: PipelineState, table: str) -> Mapping[int, Sequence[Peer]]:
         count = len(self._others)
-        return {one: [self._others[(one + 1) % count]._peer] for one in partitions_of(state, table)}
+        return {one: [self._others[(one + 1) % count]._peer] for one in table_partitions(state, table)}
 
     def states(self, state: PipelineState, table: str, partitions: Sequence[int], *, stale: bool) -> dict[int, Any]:
         here = {self._number, (self._number - stale) % len(self._others)}

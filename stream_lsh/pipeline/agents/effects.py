@@ -2,11 +2,12 @@
 
     output      Append, Send, Publish, Copy, DeadLetter     the driver sends them in the order of their yields
     order       BARRIER                                     the agent continues once all its outputs are stored
-                FLUSH                                       the agent continues once all pairs sent here are stored
+                FLUSH                                       the agent continues once all pairs are stored
                 TURN                                        other agents may run before this one continues
     behind all  Acknowledge, Trim, Save                     done once all outputs before are stored; the agent continues
 
-*Pairs* are the rows of candidates, verifications and edges; those sent here are of all agents of the worker.
+*Pairs* are the rows of candidates, verifications and edges.  A `FLUSH` waits for those of all agents of the pipeline on
+this worker.
 
 Between two barriers nothing is known about the order in which outputs are stored, except within one partition of one
 topic: a crash may leave any prefix of each partition.  Where one output must not be stored without another, the agent

@@ -1,8 +1,9 @@
 """The agent of gather: candidates in; edges out where the old document is on the same worker, verifications elsewhere.
 
 Send        `verifications`: the new documents, to the partitions of old ones on other workers
-Send        `edges`: the matches among the other pairs, with a TURN between two steps of their comparison
-FLUSH       marks still pass `verifications`, and must not overtake the edges, also not those of earlier batches
+Send        `edges`: the matches among the other pairs, and the answers to rechecks, with a TURN between two steps
+Send        `verifications`: all pairs of a partition that leaves meanwhile
+FLUSH       marks still pass `verifications`, and must not overtake edges, not even those of earlier batches
 Send        the marks
 Acknowledge
 """

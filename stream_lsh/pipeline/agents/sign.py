@@ -4,7 +4,7 @@ Append      the versions that are new
 BARRIER     no candidate may name a document that a restart would lose
 Send        the bands, and the retirements
 BARRIER     the record of the next batch is written when all outputs of this one are stored, and marks of event time
-refer to stored outputs only
+            refer to stored outputs only
 Append      slices of the table, where the changelog is being rewritten
 Acknowledge
 """

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stream_lsh.arrays import I64, U64
-from stream_lsh.model import ref_partition
+from stream_lsh.model import ref_partition, ref_partitions
 from stream_lsh.pipeline.batches import BEGINS, BandsFrame
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.retention import BEGINNING_MS, Horizon
@@ -58,7 +58,7 @@ def extent_of(times: I64, refs: U64, entries: int = 0) -> Extent:
     if not refs.size:
         return Extent(entries=entries)
     ordered = np.sort(refs)
-    partitions = ordered >> np.uint64(48)
+    partitions = ref_partitions(ordered)
     last = np.append(partitions[1:] != partitions[:-1], True)
     return Extent(int(times.max()), tuple(ordered[last].tolist()), entries)
 

@@ -31,9 +31,9 @@ FIXED: Mapping[str, Any] = {
     "processing_guarantee": "at_least_once",  # a transaction spans one destination partition only
     "producer_linger": 0.0,  # aiokafka waits it out on every hop, and a zombie's buffer has to be empty
     "stream_wait_empty": True,  # False loses messages under way at SIGTERM
-    "topic_allow_declare": False,  # topics.py does it
+    "topic_allow_declare": False,  # `topics.required` creates them
     "topic_disable_leader": True,  # one topic and one subscription less
-    "web_enabled": False,  # its own web server is another room's
+    "web_enabled": False,  # `worker.web` has its own server
 }
 """Settings of faust that the guarantees rest on: an app cannot change them."""
 
@@ -267,7 +267,6 @@ class EngineApp(faust.App):
         value: bytes | None,
         partition: int | None = None,
         *,
-        timestamp: float | None = None,
         headers: Mapping[str, bytes] | None = None,
     ) -> Awaitable[Any]:
         """Send one record, unless this worker may be a zombie.
@@ -282,9 +281,8 @@ class EngineApp(faust.App):
             InvariantError: the topic does not take a record of this size -> the record was not sent.
         """
         self.limits.check(topic, key, value, headers)
-        time_ms = None if timestamp is None else int(timestamp * 1000)
         pairs = [] if headers is None else list(headers.items())
-        return await self._open_batches().append(topic, partition, key, value, timestamp_ms=time_ms, headers=pairs)
+        return await self._open_batches().append(topic, partition, key, value, headers=pairs)
 
     async def produce_all(self, topic: str, records: Sequence[Record]) -> list[Awaitable[Any]]:
         """Send records with keys, in this order, unless this worker may be a zombie.

@@ -23,7 +23,7 @@ from stream_lsh.wire.route import bucket_partitions
 from stream_lsh.worker.query.peers import Asked, Gathered
 from stream_lsh.worker.query.resources import Context, Resource
 from stream_lsh.worker.query.server import Answer, Handler, Request
-from stream_lsh.worker.query.standing import partitions_of
+from stream_lsh.worker.query.standing import table_partitions
 from stream_lsh.worker.query.steps import Part, Step, Steps
 from stream_lsh.worker.state import PipelineState
 
@@ -166,7 +166,7 @@ class Activity(Resource):
         return {ref: document for _, answer in gathered.answers for ref, document in json.loads(answer)}
 
     async def _ask(self, state: PipelineState, step: str, table: str, request: Request) -> Gathered:
-        asked = Asked(state, step, partitions_of(state, table), lambda _: b"", request, partial=True)
+        asked = Asked(state, step, table_partitions(state, table), lambda _: b"", request, partial=True)
         return await self.context.peers.gather(asked)
 
     # -- the processes that have the states

@@ -22,7 +22,7 @@ from stream_lsh.worker.changelogged_state import Changelogged
 from stream_lsh.worker.query.api import QueryApi
 from stream_lsh.worker.query.owners import Peer, new_instance
 from stream_lsh.worker.query.problems import Problem
-from stream_lsh.worker.query.standing import not_available, partitions_of, states_of
+from stream_lsh.worker.query.standing import not_available, states_of, table_partitions
 from stream_lsh.worker.security import client_security, unreachable
 from stream_lsh.worker.state import PipelineState
 
@@ -61,7 +61,7 @@ class FollowerStanding:
 
     def owners(self, state: PipelineState, table: str) -> Mapping[int, Peer]:
         """This process, for every partition."""
-        return dict.fromkeys(partitions_of(state, table), Peer("", self.instance))
+        return dict.fromkeys(table_partitions(state, table), Peer("", self.instance))
 
     def followers(self, state: PipelineState, table: str) -> Mapping[int, Sequence[Peer]]:
         """None besides this process."""
@@ -109,7 +109,7 @@ class Follower:
             TP(state.config.changelog_topic(table), partition): states_of(state, table)
             for state in self.pipelines.values()
             for table in TABLES
-            for partition in partitions_of(state, table)
+            for partition in table_partitions(state, table)
         }
 
     async def run(self) -> None:

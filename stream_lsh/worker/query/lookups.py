@@ -27,7 +27,7 @@ from stream_lsh.worker.query.peers import Asked, Gathered
 from stream_lsh.worker.query.problems import Problem
 from stream_lsh.worker.query.resources import Resource
 from stream_lsh.worker.query.server import Answer, Handler, Request
-from stream_lsh.worker.query.standing import partitions_of
+from stream_lsh.worker.query.standing import table_partitions
 from stream_lsh.worker.query.steps import Part, Step, Steps
 from stream_lsh.worker.state import PipelineState
 
@@ -88,9 +88,9 @@ class Lookups(Resource):
             self._ask(state, "ledger", "pairs-of", request, argument),
         )
         versions = [found for found in _values(known) if found]
-        (found,) = _values(ledger) or [{"cluster": None, "matches": [], "total": 0, "next": None}]
+        (found,) = _values(ledger)
         version = max(versions, key=lambda one: (one["live"], one["time"]), default=None)
-        if version is None and found["cluster"] is None and not (known.missing or ledger.missing):
+        if version is None and found["cluster"] is None:
             raise Problem("unknown-id", f"got {id!a:.60}, which no document of this pipeline has")
         about = version or {"live": False, "time": None}
         return _answer({"id": id, **about, **found}, known, ledger)
@@ -151,7 +151,7 @@ class Lookups(Resource):
     ) -> Gathered:
         body = msgspec.json.encode(argument)
         stale = request.found.query["stale"] == "allow"
-        asked = Asked(state, step, partitions_of(state, table), lambda _: body, request, stale=stale)
+        asked = Asked(state, step, table_partitions(state, table), lambda _: body, request, stale=stale)
         return await self.context.peers.gather(asked)
 
 
@@ -190,12 +190,6 @@ def _in_json(find: Find) -> Callable[[Part], Awaitable[bytes]]:
     return run
 
 
-def _ledger(part: Part) -> Ledger:
-    (state,) = part.states().values()
-    ledger: Ledger = state.settler.ledger
-    return ledger
-
-
 async def _version(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
     """The newest version of an id in these partitions; empty if there is none."""
     known = [
@@ -215,12 +209,10 @@ async def _version(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
 
 async def _pairs_of(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
     """The cluster of an id, and a page of its matches."""
-    ledger, id, after = _ledger(part), argument["id"], argument["after"]
+    ledger, id, after = part.ledger(), argument["id"], argument["after"]
     matches, page = views.matches_of(ledger, id, argument["limit"], None if after is None else tuple(after))
-    cluster = ledger.cluster_of(id)
-    is_published = cluster is not None and len(ledger.ids.live[cluster]) >= ledger.least_published
     return {
-        "cluster": cluster if is_published else None,
+        "cluster": ledger.published_cluster_of(id),
         "matches": _public(part.state, matches=matches),
         "total": page.total,
         "next": _token(page),
@@ -229,7 +221,7 @@ async def _pairs_of(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
 
 async def _describe_cluster(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
     """A cluster, and a page of its members; for a closed one, its successor, if any."""
-    ledger, id = _ledger(part), argument["id"]
+    ledger, id = part.ledger(), argument["id"]
     cluster = ledger.ids.live.get(id)
     if cluster is None or len(cluster) < ledger.least_published:
         if id in ledger.ids.closed:
@@ -281,7 +273,7 @@ def _history(part: Part, id: str) -> dict[str, Any]:
 
 async def _list_clusters(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
     """A page of clusters."""
-    ledger = _ledger(part)
+    ledger = part.ledger()
     now_ms = views.newest_time(ledger)
     order = ClusterOrder(argument["sort"], now_ms - GROWTH_MS)
     filter = ClusterFilter(
@@ -304,7 +296,7 @@ async def _list_clusters(part: Part, argument: dict[str, Any]) -> dict[str, Any]
 
 async def _list_reviews(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
     """A page of pairs for review."""
-    ledger, after = _ledger(part), argument["after"] and tuple(argument["after"])
+    ledger, after = part.ledger(), argument["after"] and tuple(argument["after"])
     newest_first = argument["sort"] == "newest"
     page = await _selected(part, views.select_reviews(ledger, argument["limit"], after, newest_first=newest_first))
     pairs = [views.pair_of(ledger, left, right) for _, left, right in page.keys]
@@ -317,7 +309,7 @@ async def _list_reviews(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
 
 async def _list_mirrors(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
     """A page of pairs of sites."""
-    found = views.mirrors(_ledger(part), argument["site"])
+    found = views.mirrors(part.ledger(), argument["site"])
     start, limit = argument["start"], argument["limit"]
     return {
         "mirrors": _public(part.state, mirror_sites=found[start : start + limit]),

@@ -14,7 +14,6 @@ from typing import Any
 
 import msgspec
 
-from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import in_full
 from stream_lsh.pipeline.similar import merged, signed
 from stream_lsh.wire.frames import decode_edges
@@ -22,7 +21,7 @@ from stream_lsh.wire.hits import decode_hits
 from stream_lsh.worker.query.peers import Asked, Body, Peers
 from stream_lsh.worker.query.server import Request
 from stream_lsh.worker.query.similar import NEAR_SHARE, comparison_of, probe_of
-from stream_lsh.worker.query.standing import partitions_of
+from stream_lsh.worker.query.standing import table_partitions
 from stream_lsh.worker.query.steps import Part
 from stream_lsh.worker.state import PipelineState
 
@@ -99,7 +98,7 @@ class NearMisses:
         return msgspec.json.decode(answer, type=dict[str, str | None])
 
     async def _gathered(self, step: str, table: str, body: bytes) -> list[bytes]:
-        return await self._run(step, partitions_of(self._state, table), lambda _: body)
+        return await self._run(step, table_partitions(self._state, table), lambda _: body)
 
     async def _run(self, step: str, partitions: Sequence[int], body: Body) -> list[bytes]:
         asked = Asked(self._state, step, partitions, body, self._request, stale=self._stale)
@@ -108,11 +107,6 @@ class NearMisses:
 
 async def clusters_of(part: Part) -> bytes:
     """The published cluster of each id, null without one."""
-    (state,) = part.states().values()
-    ledger: Ledger = state.settler.ledger
-    found = dict[str, str | None]()
-    for id in msgspec.json.decode(part.body, type=list[str]):
-        cluster = ledger.cluster_of(id)
-        is_published = cluster is not None and len(ledger.ids.live[cluster]) >= ledger.least_published
-        found[id] = cluster if is_published else None
+    ledger = part.ledger()
+    found = {id: ledger.published_cluster_of(id) for id in msgspec.json.decode(part.body, type=list[str])}
     return msgspec.json.encode(found)

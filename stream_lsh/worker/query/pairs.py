@@ -29,7 +29,7 @@ from stream_lsh.worker.query.peers import Asked, Gathered
 from stream_lsh.worker.query.problems import Problem
 from stream_lsh.worker.query.resources import Context, Resource
 from stream_lsh.worker.query.server import Answer, Handler, Request
-from stream_lsh.worker.query.standing import partitions_of
+from stream_lsh.worker.query.standing import table_partitions
 from stream_lsh.worker.query.steps import Part, Step, Steps
 from stream_lsh.worker.state import PipelineState
 
@@ -99,7 +99,7 @@ class Pairs(Resource):
 
     async def _ask(self, state: PipelineState, table: str, step: str, request: Request, body: bytes) -> Gathered:
         stale = request.found.query["stale"] == "allow"
-        asked = Asked(state, step, partitions_of(state, table), lambda _: body, request, stale=stale)
+        asked = Asked(state, step, table_partitions(state, table), lambda _: body, request, stale=stale)
         return await self.context.peers.gather(asked)
 
 
@@ -143,7 +143,7 @@ async def _contents(part: Part) -> bytes:
 async def _evidence(part: Part) -> bytes:
     """The clusters of two ids, the matches that may connect them, and the pair itself."""
     left, right = msgspec.json.decode(part.body, type=tuple[str, str])
-    ledger = _ledger(part)
+    ledger = part.ledger()
     graph, nodes = ledger.graph, ledger.graph.nodes
     slots = [nodes.slots[id] for id in (left, right) if id in nodes.slots]
     pair = views.pair_of(ledger, left, right)
@@ -163,12 +163,6 @@ async def _evidence(part: Part) -> bytes:
             "pair": published,
         }
     )
-
-
-def _ledger(part: Part) -> Ledger:
-    (state,) = part.states().values()
-    ledger: Ledger = state.settler.ledger
-    return ledger
 
 
 async def _all_links(part: Part, ledger: Ledger, members: Iterable[int]) -> list[tuple[str, str, float]] | None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from stream_lsh.arrays import I64, Bools
 from stream_lsh.ledger.edges import Edges, concatenated
-from stream_lsh.model import ref_partitions
+from stream_lsh.model import MAX_OFFSET, make_ref, ref_partitions
 from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame, Verifications, VerificationsFrame
 from stream_lsh.pipeline.compare import Comparer, Criteria
 from stream_lsh.pipeline.similar import Found, Query, merged, probe
@@ -38,9 +38,8 @@ _PAIRS = 32
 """Pairs that are compared in one turn of the loop."""
 _MOST_SETS = 4_096
 """Documents that a comparer remembers between queries."""
-_FIRST_REF = 0xFFFF << 48
+_FIRST_REF = make_ref(0xFFFF, 0)
 """Refs of queries while they are compared; no partition of a source has this number."""
-_LAST_REFS = (1 << 48) - 1
 
 
 class SimilarDocuments(Resource):
@@ -143,7 +142,7 @@ class SimilarDocuments(Resource):
         if asked is None or asked.refs.size != 1:
             raise Problem("malformed", "got something else, expected one document to compare")
         # Several queries take turns in one comparer, which remembers sets by refs.
-        ref = _FIRST_REF + next(self._numbers) % _LAST_REFS
+        ref = _FIRST_REF + next(self._numbers) % MAX_OFFSET
         asked, comparer = replace(asked, refs=np.array([ref], np.uint64)), self._comparer(state)
         try:
             found = [edges async for edges in _compared(part, asked, comparer, criteria)]

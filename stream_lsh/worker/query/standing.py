@@ -17,7 +17,7 @@ from stream_lsh.worker.query.problems import Problem
 from stream_lsh.worker.state import PipelineState
 
 
-def partitions_of(state: PipelineState, table: str) -> range:
+def table_partitions(state: PipelineState, table: str) -> range:
     """The partitions of a table: the ledger has one."""
     return range(1 if table == "ledger" else state.partitions)
 
@@ -80,7 +80,7 @@ def missing(standing: Standing, state: PipelineState) -> dict[str, list[int]]:
     found = {}
     for table in TABLES:
         known = standing.owners(state, table)
-        if absent := [partition for partition in partitions_of(state, table) if partition not in known]:
+        if absent := [partition for partition in table_partitions(state, table) if partition not in known]:
             found[table] = absent
     return found
 

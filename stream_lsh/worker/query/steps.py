@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.worker.query.problems import Problem
 from stream_lsh.worker.query.standing import Standing
 from stream_lsh.worker.state import PipelineState
@@ -51,6 +52,12 @@ class Part:
         if self.generation != self.standing.generation:
             raise Problem("not-now", "the processes are in different generations of the group")
         return self.standing.states(self.state, self.table, self.partitions, stale=self.stale)
+
+    def ledger(self) -> Ledger:
+        """The ledger, of a step on its table; raises as `states`."""
+        (state,) = self.states().values()
+        ledger: Ledger = state.settler.ledger
+        return ledger
 
     @property
     def lag(self) -> int:

@@ -3,6 +3,7 @@
 folder      the folder of one worker process, its lock, and the identity of every part of it
 documents   the documents of one partition, in RocksDB
 buckets     the band-bucket table of one partition: mapped files of segments, and a manifest
+ledger      the ledger: a snapshot that is written at an orderly end
 
 The changelog is authoritative; the files are a copy of its beginning, up to a stored offset.  A copy is never ahead of
 the changelog, and one that does not fit - another application, topic, scheme, damage, a log that begins later or ends

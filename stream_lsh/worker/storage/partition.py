@@ -1,4 +1,4 @@
-"""The base of the two copies on disk: a folder of one partition, which is opened, discarded or closed."""
+"""The base of all copies on disk: the folder of a partition, which is opened, discarded or closed."""
 
 from abc import ABC, abstractmethod
 from pathlib import Path

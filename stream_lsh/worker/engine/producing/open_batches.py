@@ -19,7 +19,7 @@ from typing import Any
 from aiokafka.errors import KafkaTimeoutError, ProducerClosed  # type: ignore[import-untyped]
 from aiokafka.structs import TopicPartition  # type: ignore[import-untyped]
 
-from stream_lsh.worker.engine.producing.partitions import partitions_of
+from stream_lsh.worker.engine.producing.partitions import key_partitions
 
 Headers = list[tuple[str, bytes]]
 Record = tuple[bytes, bytes | None, Headers]
@@ -50,7 +50,6 @@ class OpenBatches:
         key: bytes | None,
         value: bytes | None,
         *,
-        timestamp_ms: int | None = None,
         headers: Headers | None = None,
     ) -> Awaitable[Any]:
         """Append one record; its delivery, whose result has the offset.
@@ -60,7 +59,6 @@ class OpenBatches:
             partition: of the record; None chooses it by the key, and by chance without a key.
             key: of the record.
             value: of the record.
-            timestamp_ms: None takes the present time.
             headers: of the record.
         """
         await self.producer.client._wait_on_metadata(topic)
@@ -70,7 +68,7 @@ class OpenBatches:
         while True:
             await self._may_write()
             batch = self._open(target)
-            delivery: Awaitable[Any] | None = batch.append(key, value, timestamp_ms, headers=headers or [])
+            delivery: Awaitable[Any] | None = batch.append(key, value, None, headers=headers or [])
             if delivery is not None:
                 return delivery
             await self._drained(batch)
@@ -82,7 +80,7 @@ class OpenBatches:
         """
         await self.producer.client._wait_on_metadata(topic)
         partitions = sorted(self.producer._metadata.partitions_for_topic(topic))
-        places = partitions_of([key for key, _, _ in records], len(partitions)).tolist()
+        places = key_partitions([key for key, _, _ in records], len(partitions)).tolist()
         targets = [TopicPartition(topic, partition) for partition in partitions]
         joined = dict[int, Any]()
         done = 0

@@ -16,7 +16,7 @@ _FEW = 8
 """So few keys of one length cost less one by one."""
 
 
-def partitions_of(keys: Sequence[bytes], partitions: int) -> I64:
+def key_partitions(keys: Sequence[bytes], partitions: int) -> I64:
     """The partition of each key: int64[n].
 
     Guarantees:
@@ -29,7 +29,7 @@ def partitions_of(keys: Sequence[bytes], partitions: int) -> I64:
         Apache Kafka, `Utils.murmur2` and `BuiltInPartitioner`; Appleby, MurmurHash2.
 
     Example:
-        >>> partitions_of([b"21", b"foobar"], 8).tolist()
+        >>> key_partitions([b"21", b"foobar"], 8).tolist()
         [4, 6]
     """
     hashes = np.empty(len(keys), np.uint32)

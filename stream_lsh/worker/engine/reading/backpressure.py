@@ -22,7 +22,7 @@ class Backpressure:
     """Closes and opens the sources of one worker.
 
     Args:
-        consumer: gives the app's consumer, which is replaced at every start.
+        app: the engine; its consumer is replaced at every start.
         sources: the topics that wait.
         high_bytes: close above this many bytes under way.
         low_bytes: open below this.

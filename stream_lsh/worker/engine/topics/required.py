@@ -50,7 +50,6 @@ class TopicSpec:
         replication: the number of copies; None creates with three, or with as many as there are brokers, and accepts
             any.
         message_bytes: the largest message that is ever written; it must fit.
-        create: whether a worker may create it.
     """
 
     name: str
@@ -58,7 +57,6 @@ class TopicSpec:
     config: Mapping[str, str] = field(default_factory=dict)
     replication: int | None = None
     message_bytes: int = 0
-    create: bool = True
     least_retention_ms: int | None = None
 
     @property
@@ -183,7 +181,7 @@ def topic_problems(spec: TopicSpec, topic: FoundTopic | None, brokers: int) -> l
 
 def _impossible(spec: TopicSpec, brokers: int) -> list[str]:
     """Why a missing topic cannot be created."""
-    if not spec.create or spec.partitions is None:
+    if spec.partitions is None:
         return [f"{spec.name}: the topic does not exist, and a worker does not create it"]
     if spec.replication is not None and spec.replication > brokers:
         return [f"{spec.name}: cannot have {spec.replication} copies on {brokers} broker(s)"]

@@ -13,7 +13,7 @@ from aiokafka.producer.message_accumulator import MessageAccumulator  # type: ig
 from aiokafka.record.memory_records import MemoryRecords  # type: ignore[import-untyped]
 
 from stream_lsh.worker.engine.producing.open_batches import OpenBatches, Record
-from stream_lsh.worker.engine.producing.partitions import partitions_of
+from stream_lsh.worker.engine.producing.partitions import key_partitions
 
 PARTITIONS = 3
 
@@ -82,9 +82,9 @@ def test_partitions_are_those_of_the_client(count: int) -> None:
     some = random.Random(count)
     keys = [some.randbytes(some.randrange(0, 41)) for _ in range(count)]
     expected = [(murmur2(key) & 0x7FFFFFFF) % 12 for key in keys]
-    assert partitions_of(keys, 12).tolist() == expected
+    assert key_partitions(keys, 12).tolist() == expected
     same_length = [key.ljust(41, b"x") for key in keys]
-    assert partitions_of(same_length, 7).tolist() == [(murmur2(key) & 0x7FFFFFFF) % 7 for key in same_length]
+    assert key_partitions(same_length, 7).tolist() == [(murmur2(key) & 0x7FFFFFFF) % 7 for key in same_length]
 
 
 @pytest.mark.parametrize("batch_bytes", [200, 2_000, 1 << 18])

@@ -15,8 +15,8 @@ CHAIN = 6
 
 
 def edge(left: int, similarity: float) -> Edge:
-    ends = (End(f"d{number}", make_ref(0, number), number, 0) for number in (left, left + 1))
-    return Edge(*ends, similarity, int(10 * similarity), 10)
+    older, newer = (End(f"d{number}", make_ref(0, number), number, 0) for number in (left, left + 1))
+    return Edge(older, newer, similarity, int(10 * similarity), 10)
 
 
 class _Interrupted:
