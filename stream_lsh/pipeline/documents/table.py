@@ -10,7 +10,7 @@ are dropped once a record states that their messages are acknowledged and not re
 import numpy as np
 
 from stream_lsh.arrays import I64, U64, Bools
-from stream_lsh.model import NO_ABOUT, About, Abouts, in_full, make_ref, or_empty, ref_offset, ref_offsets, ref_partition
+from stream_lsh.model import MAX_OFFSET, NO_ABOUT, About, Abouts, in_full, make_ref, or_empty, ref_offset, ref_partition
 from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.documents.content_store import CHUNK, CHUNK_BITS, Contents, MemoryContents, gather
@@ -24,6 +24,7 @@ from stream_lsh.pipeline.documents.versions import FREE, LIVE, MARKER, META, Ret
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.sketch.scheme import EMPTY_SLOT
 
+_OFFSET_MASK = np.uint64(MAX_OFFSET)
 _NEVER_MS, _NEVER = (1 << 63) - 1, (1 << 64) - 1
 
 
@@ -127,12 +128,12 @@ class DocumentTable:
     def newest_ms(self, offset: int) -> int:
         """The greatest event time of the live versions below an offset of the source."""
         # Sign reports this after a restart: bands of versions from that offset on may not have been sent.
-        of_chunks = (m["time"][(m["state"] == LIVE) & (ref_offsets(m["ref"]) < offset)] for m in self._meta)
+        of_chunks = (m["time"][(m["state"] == LIVE) & ((m["ref"] & _OFFSET_MASK) < offset)] for m in self._meta)
         return max((int(times.max(initial=BEGINNING_MS)) for times in of_chunks), default=BEGINNING_MS)
 
     def newest_offset(self) -> int:
         """The highest offset of the source with a version in the table; -1 for none."""
-        known = (ref_offsets(meta["ref"][meta["state"] != FREE]) for meta in self._meta)
+        known = (meta["ref"][meta["state"] != FREE] & _OFFSET_MASK for meta in self._meta)
         return max((int(refs.max()) for refs in known if refs.size), default=-1)
 
     # -- writing
@@ -293,7 +294,7 @@ class DocumentTable:
         meta, start, time_ms = self._meta[chunk], chunk << CHUNK_BITS, self.horizon.time_ms
         used, live = meta["state"] != FREE, meta["state"] == LIVE
         gone = used & ((meta["keep"] < time_ms) | (meta["ref"] < self._min_ref(self._least[chunk][1])))
-        gone |= live & (meta["time"] < time_ms) & (ref_offsets(meta["ref"]) < self.acknowledged)
+        gone |= live & (meta["time"] < time_ms) & ((meta["ref"] & _OFFSET_MASK) < self.acknowledged)
         fading = live & ~gone & (meta["time"] < time_ms)
         at = np.flatnonzero((gone & live) | fading)
         for ref in meta["ref"][at].tolist():
