@@ -24,7 +24,7 @@ from stream_lsh.pipeline.limits import Limits
 from stream_lsh.pipeline.local import BATCH, Counts, LocalPipeline, LocalState
 from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.text.catalog import as_stored
-from stream_lsh.wire.archive import Archive, read_archive, write_archive
+from stream_lsh.wire.archive import Archive, of_file, read_archive, write_archive
 from stream_lsh.wire.fingerprint import differences, fingerprint
 from stream_lsh.wire.frames import decode_documents, encode
 from stream_lsh.wire.ledger_parts import LedgerAssembler, encode_ledger
@@ -220,7 +220,10 @@ class InMemory(InFrames):
                     f"{os.fspath(path)}: was written under another scheme ({'; '.join(differences(ours, theirs))}): "
                     "use the versions of stream_lsh and Python that wrote it, or add the documents again"
                 )
-            made._read(archive, fingerprint(ours), path)
+            try:
+                made._read(archive, fingerprint(ours), path)
+            except DamagedBytes as error:
+                raise of_file(error, path) from None
         return made
 
     @classmethod

@@ -17,11 +17,13 @@ renamed: it is complete, or as it was before.
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from errno import EINVAL
 from struct import Struct
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 from zlib import crc32
 
 from stream_lsh.errors import DamagedBytes, FutureFormat
+from stream_lsh.wire.layout import TOPIC_ADVICE
 
 MAGIC = b"SLSHFILE"
 FORMAT_VERSION = 1
@@ -30,6 +32,7 @@ _HEAD = Struct("<8sIIII")
 _SIZE = Struct("<I")
 _COUNT = Struct("<Q")
 _MOST_HEAD = 1 << 20
+_ADVICE = "restore it from a copy, or add the documents again"
 
 
 class Archive(NamedTuple):
@@ -43,32 +46,41 @@ def write_archive(path: str | os.PathLike[str], head: Mapping[str, Any], records
     """Write a file in one step: a reader finds the old one or the new one, also after a power cut.
 
     Raises:
-        OSError: the file cannot be written; the old one is unchanged.
+        OSError: the file cannot be written, or a device or a pipe has this name; what was there is unchanged.
     """
     target = os.path.realpath(path)
     temporary = f"{target}.{os.getpid()}.part"
     try:
-        with open(temporary, "wb") as file:
-            data = json.dumps(dict(head), sort_keys=True).encode()
-            file.write(_HEAD.pack(MAGIC, FORMAT_VERSION, len(data), crc32(data), 0) + data)
-            count = 0
-            for record in records:
-                count += 1
-                file.write(_SIZE.pack(len(record)))
-                file.write(record)
-            file.write(_SIZE.pack(0) + _COUNT.pack(count))
-            file.flush()
-            os.fsync(file.fileno())
+        if os.path.exists(target) and not (os.path.isfile(target) or os.path.isdir(target)):
+            raise OSError(EINVAL, "it is no regular file")
+        _write(temporary, head, records)
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         if os.path.exists(temporary):
             os.unlink(temporary)
+        if isinstance(error, OSError):  # names the temporary file
+            raise OSError(error.errno, f"cannot be written: {error.strerror}", os.fspath(path)) from None
         raise
     folder = os.open(os.path.dirname(target), os.O_RDONLY)
     try:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _write(path: str, head: Mapping[str, Any], records: Iterable[bytes]) -> None:
+    """Write a file, and sync it."""
+    with open(path, "wb") as file:
+        data = json.dumps(dict(head), sort_keys=True).encode()
+        file.write(_HEAD.pack(MAGIC, FORMAT_VERSION, len(data), crc32(data), 0) + data)
+        count = 0
+        for record in records:
+            count += 1
+            file.write(_SIZE.pack(len(record)))
+            file.write(record)
+        file.write(_SIZE.pack(0) + _COUNT.pack(count))
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def read_archive(file: BinaryIO, path: str | os.PathLike[str]) -> Archive:
@@ -117,5 +129,11 @@ def _exactly(file: BinaryIO, size: int, path: str | os.PathLike[str]) -> bytes:
     return data
 
 
+def of_file(error: DamagedBytes, path: str | os.PathLike[str]) -> DamagedBytes:
+    """The error for a damaged record, with the file and with advice for a file instead of a topic."""
+    what = str(error).removesuffix(f"; {TOPIC_ADVICE}")
+    return error if what == str(error) else DamagedBytes(f"{os.fspath(path)}: {what}; {_ADVICE}")
+
+
 def _damaged(path: str | os.PathLike[str], what: str) -> NoReturn:
-    raise DamagedBytes(f"{os.fspath(path)}: {what}; restore it from a copy, or add the documents again")
+    raise DamagedBytes(f"{os.fspath(path)}: {what}; {_ADVICE}")

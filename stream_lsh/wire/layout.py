@@ -49,6 +49,7 @@ from stream_lsh.errors import DamagedBytes, FingerprintMismatch, FutureFormat, I
 
 MAGIC = b"SLSH"
 FORMAT_VERSION = 1
+TOPIC_ADVICE = "check what else writes to this topic, and rebuild the state from the source if it persists"
 INFLATE_LIMIT = 1 << 30
 """The most bytes of text in one frame: a thousand times the size of a frame, far below the memory of a machine."""
 
@@ -391,6 +392,4 @@ def expect_no_more(sections: dict[int, Reader]) -> None:
 
 def damaged(what: str, cause: str) -> DamagedBytes:
     """The error for unusable bytes, with advice for the operator."""
-    return DamagedBytes(
-        f"{what}: {cause}; check what else writes to this topic, and rebuild the state from the source if it persists"
-    )
+    return DamagedBytes(f"{what}: {cause}; {TOPIC_ADVICE}")

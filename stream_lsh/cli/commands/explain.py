@@ -21,7 +21,7 @@ from stream_lsh.cli.options.common import (
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.options.pipelines import one_of
 from stream_lsh.cli.options.query_api import add_query_api
-from stream_lsh.cli.output.atomic_files import STDOUT
+from stream_lsh.cli.output.atomic_files import check_outputs
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.cli.process import run_client
 from stream_lsh.errors import ConfigError
@@ -151,10 +151,11 @@ def _check(parser: Parser, options: Namespace) -> None:
     else:
         set_options = _set_options(parser, options, frozenset(vars(options)) - _ONLY_OF_RECORDS)
         problems += [f"{name}: applies to records only, which need --profile" for name in set_options]
-    if options.picture == STDOUT:
-        problems.append("--picture: got -, expected a file")
+    if options.picture is not None and not options.picture.endswith(".svg"):
+        problems.append(f"--picture: got {options.picture}, expected a file with the ending svg")
     if problems:
         raise ConfigError(problems)
+    check_outputs([options.output, options.picture], [*options.file, options.profile, options.config])
     if not live and options.profile is None:
         of_documents(options)
 

@@ -41,7 +41,7 @@ def run(arguments: Sequence[str]) -> int:
     release()
     profile = find_profile(options.profile)
     inputs = find_record_inputs(options.file, options.format, options.delimiter)
-    check_outputs([options.labels, options.rejects], options.file)
+    check_outputs([options.labels, options.rejects], [*options.file, options.profile])
     with ExitStack() as open_things:
         rejects = open_things.enter_context(Output(options.rejects)) if options.rejects else None
         run = ReviewRun(options, profile, inputs, rejects)

@@ -8,7 +8,7 @@ from importlib import import_module
 
 from stream_lsh.cli.options.common import add_format, add_general, add_max_bytes, add_pair_outputs, add_time_unit
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code, report_lines
+from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, check_saved, exit_code, report_lines
 from stream_lsh.cli.output.result_columns import Columns
 from stream_lsh.cli.process import collection_paused, hold, release
 from stream_lsh.errors import ConfigError
@@ -63,10 +63,11 @@ def run_with(options: Namespace, module: str, name: str, columns: Columns) -> in
     """
     started = time.monotonic()
     inputs, queries = find_value_inputs(options.file, options), find_value_inputs(options.query, options)
-    saved = getattr(options, "save", None)
-    check_outputs(
-        [options.matches, options.clusters, options.rejects, saved], [one.path for one in (*inputs, *queries)]
-    )
+    index, saved = getattr(options, "index", None), getattr(options, "save", None)
+    read, results = [one.path for one in (*inputs, *queries)], [options.matches, options.clusters, options.rejects]
+    check_saved(saved)
+    check_outputs(results, [*read, index])
+    check_outputs([*results, saved], read)  # a collection may be saved under the name that it was loaded from
     problems = []
     if [one.path for one in (*inputs, *queries)].count(STDIN) > 1:
         problems.append("-: standard input can be read once only")

@@ -46,6 +46,30 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -
         raise ConfigError(sorted(problems))
 
 
+def check_saved(path: str | None) -> None:
+    """Check that a collection can be saved as this file, before any work is done.
+
+    Raises:
+        ConfigError: it cannot.
+    """
+    if path == STDOUT:
+        raise ConfigError("--save: got -, expected a file")
+    if path is None:
+        return
+    folder = os.path.dirname(os.path.realpath(path))
+    if os.path.isdir(path):
+        problem = "is a folder, expected a file"
+    elif os.path.exists(path) and not os.path.isfile(path):
+        problem = "is a device or a pipe, expected a file"
+    elif not os.path.isdir(folder):
+        problem = f"cannot be written: there is no folder {folder}"
+    elif not os.access(folder, os.W_OK):
+        problem = f"cannot be written: the folder {folder} is read-only"
+    else:
+        return
+    raise ConfigError(f"{path}: {problem}")
+
+
 def replaces(output: str, inputs: Iterable[str | None]) -> bool:
     """Whether an output is a file or a folder that is read, under whatever name; terminals and pipes can be both."""
     if output == STDOUT or not (os.path.isfile(output) or os.path.isdir(output)):
@@ -57,7 +81,7 @@ def replaces(output: str, inputs: Iterable[str | None]) -> bool:
 class Output:
     """Lines to a file or to standard output.
 
-    A file is written under another name beside it and renamed by `finish`; other targets (a terminal, a
+    A file is written under another name beside it and renamed by `finish`; another target (a terminal, a
     pipe, /dev/null) is written as it is.  The extension `.gz` or `.zst` compresses the output.
 
     Args:

@@ -31,7 +31,7 @@ from stream_lsh.cli.options.common import (
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.options.single_field import add_query
 from stream_lsh.cli.options.single_field import run_with as run_values
-from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code, report_lines
+from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, check_saved, exit_code, report_lines
 from stream_lsh.cli.output.formats import format_of
 from stream_lsh.cli.output.result_columns import ANSWERS, matches_by
 from stream_lsh.cli.process import collection_paused, hold, release
@@ -118,6 +118,7 @@ def run_with(options: Namespace) -> int:
     started = time.monotonic()
     inputs = find_inputs(options.file, options.format, delimiter=options.delimiter)
     cleans = options.kept is not None or options.assign is not None
+    check_saved(options.save)
     check_outputs(
         [*outputs_of(options), options.kept, options.assign, options.save, options.page], [file.path for file in inputs]
     )

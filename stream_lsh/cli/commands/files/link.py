@@ -61,7 +61,7 @@ def run(arguments: Sequence[str]) -> int:
         profile = profile_of(options)
         inputs = find_record_inputs(options.file, options.format, options.delimiter)
         asked = {name: getattr(options, name) for name in (*OUTPUTS, "page", "rejects")}
-        check_outputs([*asked.values()], [file.path for file in inputs])
+        check_outputs([*asked.values()], [*(file.path for file in inputs), options.profile])
         check_twice(inputs if options.kept or options.assign else ())
         columns = dict(_COLUMNS)
         if options.golden is not None and format_of(options.golden) not in ("", "csv"):

@@ -1,6 +1,8 @@
 """`dedup --save` and `dedup --query --index`: a saved collection gives the answers of its documents."""
 
 import json
+import os
+import re
 from pathlib import Path
 from random import Random
 
@@ -99,13 +101,41 @@ def test_settings_that_differ_are_refused(folder: Path, arguments: list[str], wo
         (["--index", "x.slsh", "--query", "new.jsonl", "--keep", "first"], "cannot be used with --query"),
         (["old.jsonl", "--save", "old.jsonl"], "old.jsonl: is an input, and would be replaced"),
         (["--index", "x.slsh", "--query", "new.jsonl", "--save", "new.jsonl"], "new.jsonl: is an input"),
+        (["--index", "x.slsh", "--query", "new.jsonl", "-o", "x.slsh"], "x.slsh: is an input, and would be replaced"),
+        (["--index", "x.slsh", "--query", "new.jsonl", "--rejects", "x.slsh"], "x.slsh: is an input"),
+        (["old.jsonl", "--save", "-"], "--save: got -, expected a file"),
+        (["old.jsonl", "--save", "."], ".: is a folder, expected a file"),
+        (["old.jsonl", "--save", "pipe"], "pipe: is a device or a pipe, expected a file"),
+        (["old.jsonl", "--save", "none/y.slsh"], "none/y.slsh: cannot be written: there is no folder "),
+        (["--index", "x.slsh", "--query", "new.jsonl", "--save", "pipe"], "pipe: is a device or a pipe"),
     ],
 )
-def test_wrong_use_is_an_error(folder: Path, arguments: list[str], words: str) -> None:
+def test_wrong_use_is_an_error_and_replaces_nothing(folder: Path, arguments: list[str], words: str) -> None:
     assert ran("dedup", *LOW, "old.jsonl", "--save", "x.slsh", cwd=folder).returncode == 0
+    os.mkfifo(folder / "pipe")
+    before = (folder / "x.slsh").read_bytes()
     run = ran("dedup", *arguments, cwd=folder)
     assert run.returncode == 2, run.stderr
     assert words in run.stderr.decode()
+    assert (folder / "x.slsh").read_bytes() == before
+    assert (folder / "pipe").is_fifo()
+
+
+def test_a_collection_is_saved_under_the_name_that_it_was_loaded_from(folder: Path) -> None:
+    assert ran("dedup", *LOW, "old.jsonl", "--save", "x.slsh", cwd=folder).returncode == 0
+    before = len(NearDuplicates.load(folder / "x.slsh"))
+    own = ("--index", "x.slsh", "--query", "new.jsonl", "--save", "x.slsh")
+    assert ran("dedup", "new.jsonl", *own, cwd=folder).returncode == 0
+    assert len(NearDuplicates.load(folder / "x.slsh")) > before
+
+
+def test_a_device_or_a_pipe_is_not_replaced(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    for path, words in ((folder / "pipe", "no regular file"), (folder, "directory"), (folder / "no" / "x", "No such")):
+        with pytest.raises(OSError, match=rf"cannot be written: .*{words}.*'{re.escape(str(path))}'"):
+            NearDuplicates().save(path)
+    assert (folder / "pipe").is_fifo()
+    assert not [*folder.glob("*.part")]
 
 
 def test_a_damaged_collection_is_an_error(folder: Path) -> None:
@@ -117,6 +147,10 @@ def test_a_damaged_collection_is_an_error(folder: Path) -> None:
         assert run.returncode in (1, 2)
         assert b"x.slsh" in run.stderr
         assert not (folder / "out.jsonl").exists()
+    at = len(whole) * 3 // 4
+    (folder / "x.slsh").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    flipped = ran("dedup", "--index", "x.slsh", "--query", "new.jsonl", cwd=folder).stderr.decode()
+    assert re.fullmatch(r"stream-lsh: x\.slsh: got .*; restore it from a copy, or add the documents again\n", flipped)
     newer = bytearray(whole)
     newer[8] = 99
     (folder / "x.slsh").write_bytes(newer)

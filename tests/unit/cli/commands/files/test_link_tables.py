@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from stream_lsh.kinds.record.profiles import bundled_text
 from tests.unit.cli.runs import lines_of, ran, stream_lsh
 
 pa: Any = import_module("pyarrow")
@@ -151,6 +152,7 @@ def test_entities_and_golden_records_are_tables(tmp_path: Path, name: str) -> No
         (["in.jsonl", "--keep", "longest"], "expected golden, first, last or column:NAME"),
         (["in.jsonl", "--keep", "golden", "-o", "x.txt"], "--output: got x.txt, expected a name that ends in .jsonl"),
         (["in.jsonl", "--assign", "in.jsonl"], "in.jsonl: is an input, and would be replaced"),
+        (["in.jsonl", "-o", "mine.toml", "--profile", "mine.toml"], "mine.toml: is an input, and would be replaced"),
         (["-", "--keep", "golden"], "because --keep and --assign read the input twice"),
         (["in.jsonl", "--keep", "column:none"], "--keep: got the column 'none', expected one of 'id'"),
         (["in.jsonl", "--keep", "column:city"], "in the column 'city'"),
@@ -160,7 +162,8 @@ def test_entities_and_golden_records_are_tables(tmp_path: Path, name: str) -> No
 def test_wrong_use_is_an_error_and_nothing_is_written(tmp_path: Path, arguments: list[str], words: str) -> None:
     write(tmp_path, "in.jsonl", PEOPLE)
     write(tmp_path, "taken.jsonl", [{**row, "entity": 5} for row in PEOPLE])
-    run = ran("link", *arguments, *PROFILE, cwd=tmp_path)
+    (tmp_path / "mine.toml").write_text(bundled_text("people"))
+    run = ran("link", *PROFILE, *arguments, cwd=tmp_path)
     assert run.returncode == 2, run.stderr
     assert words in run.stderr.decode()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "taken.jsonl"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "mine.toml", "taken.jsonl"]
