@@ -34,10 +34,12 @@ class RowBatch(NamedTuple):
     Attributes:
         rows: by column; values of JSON lines are `msgspec.Raw`.  None for Parquet and Arrow.
         columns: the `pyarrow.RecordBatch` of Parquet and Arrow; None for other formats.
+        lines: the rows as the input has them, of JSON; None for other formats.
     """
 
     rows: Sequence[Row] | None
     columns: Any = None
+    lines: Sequence[bytes] | None = None
 
     def __len__(self) -> int:
         return self.columns.num_rows if self.rows is None else len(self.rows)
@@ -158,13 +160,13 @@ def _json_rows(file: Input, max_bytes: int, rejected: Collection[Place], encodin
         if first == 1 and lines:
             lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
         kept = [
-            line
+            line.strip()
             for at, line in enumerate(lines, first)
             if line.strip() and (not rejected or (file.path, at) not in rejected)
         ]
         if encoding != "utf-8":
             kept = [line.decode(encoding).encode() for line in kept]
-        yield RowBatch([json_row(line) for line in kept])
+        yield RowBatch([json_row(line) for line in kept], lines=kept)
 
 
 def _columnar_rows(file: Input, rejected: Collection[Place]) -> Iterator[RowBatch]:

@@ -57,8 +57,16 @@ class JsonLinesOutput(TableOutput):
     def write(
         self, batch: RowBatch, kept: NDArray[np.bool_] | None = None, added: Mapping[str, Sequence[str]] = {}
     ) -> None:
-        """Write rows; values of JSON lines keep their bytes."""
-        self._output.write(msgspec.json.encode(row, enc_hook=json_value) for row in _rows(batch, kept, added))
+        """Write rows; lines of JSON are copied, and with additional columns their values keep their bytes."""
+        rows = _rows(batch, kept, added)
+        if added or batch.lines is None:
+            self._output.write(map(_as_line, rows))
+            return
+        lines = batch.lines if kept is None else compress(batch.lines, kept.tolist())
+        # An object of a JSON array may have several lines.
+        self._output.write(
+            _as_line(row) if b"\n" in line else bytes(line) for line, row in zip(lines, rows, strict=True)
+        )
 
 
 class CsvOutput(TableOutput):
@@ -191,6 +199,10 @@ class _Sink(io.RawIOBase):
         if not self._output.closed:  # a writer that is deleted after a failure writes a footer
             self._output.put(bytes(data))
         return len(data)
+
+
+def _as_line(row: Row) -> bytes:
+    return msgspec.json.encode(row, enc_hook=json_value)
 
 
 def _rows(batch: RowBatch, kept: NDArray[np.bool_] | None, added: Mapping[str, Sequence[str]]) -> Iterable[Row]:

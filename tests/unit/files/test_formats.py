@@ -182,7 +182,7 @@ def test_rejected_rows_of_an_array_have_the_numbers_of_their_elements(tmp_path: 
     assert [(reject["line"], reject["reason"]) for reject in rejects] == [
         *((2, "json"), (3, "json"), (4, "id"), (5, "text"), (6, "size"), (7, "json"))
     ]
-    assert (tmp_path / "out.jsonl").read_text() == '{"id":"a","text":"x"}\n'
+    assert (tmp_path / "out.jsonl").read_text() == '{"id": "a", "text": "x"}\n'
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -148,7 +148,7 @@ def test_every_row_gets_its_cluster_in_every_format(given: str, wanted: str, tmp
         assert {of[member] for member in cluster["members"]} == {cluster["cluster"]}
 
 
-def test_parquet_keeps_its_types_and_json_lines_keep_the_bytes_of_values(tmp_path: Path) -> None:
+def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     table = pa.table(
         {
             "id": [1, 2, 3],
@@ -164,9 +164,28 @@ def test_parquet_keeps_its_types_and_json_lines_keep_the_bytes_of_values(tmp_pat
     found = pq.read_table(tmp_path / "out.parquet")
     assert found.cast(table.schema).equals(table.slice(1))
     assert found.drop(["text"]).schema == table.drop(["text"]).schema
-    (tmp_path / "in.jsonl").write_text('{"id": 1, "text": "a b c", "x": 1.50, "y": [1,  2], "z": 1e400}\n')
-    run = dedup(tmp_path / "in.jsonl", "--keep", "first", "-o", tmp_path / "out.jsonl")
-    assert (tmp_path / "out.jsonl").read_text() == '{"id":1,"text":"a b c","x":1.50,"y":[1,  2],"z":1e400}\n'
+
+
+def test_lines_of_json_are_copied_and_with_a_cluster_their_values_are(tmp_path: Path) -> None:
+    lines = [
+        '{"id": 1, "text": "a b c", "x": 1.50, "y": [1,  2], "z": 1e400, "\\u0061": "é", "z": 2}',
+        '{"id":2,"text":"d e f"}',
+    ]
+    (tmp_path / "in.jsonl").write_text(f"\ufeff{lines[0]}\r\n\n {lines[1]}")
+    outputs = ("-o", tmp_path / "out.jsonl", "--assign", tmp_path / "groups.jsonl")
+    run = dedup(tmp_path / "in.jsonl", "--keep", "first", *outputs)
+    assert run.code == 0, run.err
+    assert (tmp_path / "out.jsonl").read_text() == "".join(f"{line}\n" for line in lines)
+    values = '{"id":1,"text":"a b c","x":1.50,"y":[1,  2],"z":2,"a":"é","cluster":"1"}\n{"id":2,"text":"d e f","cluster":"2"}\n'
+    assert (tmp_path / "groups.jsonl").read_text() == values
+
+
+def test_an_object_of_several_lines_becomes_one(tmp_path: Path) -> None:
+    objects = [{"id": "a", "text": STORY}, {"id": "b", "text": OTHER}]
+    (tmp_path / "in.json").write_text(json.dumps(objects, indent=1))
+    run = dedup(tmp_path / "in.json", "--keep", "first", "-o", tmp_path / "out.jsonl")
+    assert run.code == 0, run.err
+    assert read(tmp_path / "out.jsonl") == objects
 
 
 def test_files_of_several_formats_are_one_input(tmp_path: Path) -> None:
