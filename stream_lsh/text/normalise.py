@@ -135,6 +135,8 @@ class Normaliser:
     version = 2
 
     def __init__(self, forms: Sequence[str] = ("nfc",)) -> None:
+        if isinstance(forms, str):
+            raise ConfigError(f"normal forms: got {forms!r}, expected a sequence of names, such as [{forms!r}]")
         unknown = [name for name in forms if name not in FORMS]
         if unknown:
             raise ConfigError([_unknown_form(name) for name in unknown])

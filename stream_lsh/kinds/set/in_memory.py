@@ -199,6 +199,8 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
         return match_columns(self.matches())
 
     def _text(self, items: Items) -> str:
+        if isinstance(items, str | bytes):  # is iterable, but its characters are hardly meant
+            raise MalformedMessage("items", f"got {items!r:.60}, expected several items: put one into a list")
         if not isinstance(items, Iterable):
             hint = "; remove(id) removes a set" if items is None else ""
             raise MalformedMessage("items", f"got {type(items).__name__}, expected strings and integers{hint}")

@@ -7,7 +7,7 @@ time or many.  It reads no clock: times are those of the documents.
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from stream_lsh.errors import ConfigError
+from stream_lsh.errors import ConfigError, MalformedMessage
 from stream_lsh.kinds.in_memory import InMemory, cap_settings, check_limits, match_columns, match_of, similar_of
 from stream_lsh.kinds.shingled.methods import LSH, method_problems, most_candidates, text_scheme
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
@@ -93,6 +93,8 @@ class NearDuplicates(InMemory):
         min_characters: int = 0,
     ) -> None:
         others = [f"{name}: {problem}" for name, problem in method_problems(method, recall, max_candidates)]
+        if isinstance(normalise, str):
+            others.append(f"normalise: got {normalise!r}, expected a sequence of names, such as [{normalise!r}]")
         check_limits(threshold, guards, retention_ms, max_candidates, others)
         settings: dict[str, Any] = {
             "threshold": threshold,
@@ -216,11 +218,16 @@ class NearDuplicates(InMemory):
         Guarantees:
             the matches that `add` would find, with at most `max_candidates` documents compared.
 
+        Raises:
+            MalformedMessage: the text is no string.
+
         Example:
             >>> near = NearDuplicates()
             >>> near.query("anything at all")
             []
         """
+        if not isinstance(text, str):
+            raise MalformedMessage("text", f"got {type(text).__name__} as the text of a query, expected a string")
         return similar_of(self._pipeline.similar(text, time_ms))
 
     def matches(self) -> list[Match]:

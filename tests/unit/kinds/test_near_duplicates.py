@@ -232,12 +232,18 @@ def test_an_unusable_document_is_rejected_and_changes_nothing(document: tuple[ob
     assert len(near) == 0
 
 
+def test_a_query_is_a_string() -> None:
+    with pytest.raises(MalformedMessage, match="got NoneType as the text of a query, expected a string"):
+        NearDuplicates().query(None)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
         {"threshold": 0},
         {"threshold": 1.5},
         {"shingles": "word"},
+        {"normalise": "nfc"},
         {"recall": 1},
         {"retention_ms": 0},
         {"max_candidates": -1},

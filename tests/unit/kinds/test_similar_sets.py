@@ -108,7 +108,7 @@ def test_sets_match_as_documents_with_the_same_shingles_do() -> None:
     near.add_many((id, " ".join(items)) for id, items in sets.items())
     assert memory.matches() == near.matches()
     assert memory.clusters() == near.clusters()
-    assert memory.query("abcdef") == near.query("a b c d e f")
+    assert memory.query([*"abcdef"]) == near.query("a b c d e f")
 
 
 def test_an_empty_set_is_there_and_matches_nothing() -> None:
@@ -124,6 +124,7 @@ def test_an_empty_set_is_there_and_matches_nothing() -> None:
     [
         ([1.5], MalformedMessage, "got 1.5 in `items`, expected strings and integers"),
         ([None], MalformedMessage, "got None in `items`"),
+        ("abc", MalformedMessage, "got 'abc', expected several items: put one into a list"),
         ([True], MalformedMessage, "got True in `items`"),
         (["x" * 1_025], UnusableDocument, "got an item of 1025 characters in `items`, expected at most 1024 bytes"),
         (["é" * 513], UnusableDocument, "got an item of 513 characters"),

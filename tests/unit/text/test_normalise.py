@@ -92,3 +92,8 @@ def test_every_mark_is_seen_as_one() -> None:
         character = chr(number)
         if moves(character):
             assert stream_safe(character * 40) != character * 40, hex(number)
+
+
+def test_one_string_is_not_a_sequence_of_names() -> None:
+    with pytest.raises(ConfigError, match=r"got 'nfc', expected a sequence of names, such as \['nfc'\]"):
+        Normaliser("nfc")
