@@ -75,7 +75,7 @@ async def test_the_command_prints_matches_and_its_exit_code_shows_the_fault(tmp_
         assert (code, [match["id"] for match in json.loads(out)["matches"]]) == (0, ["first"])
         code, _, err = await query(str(article), *at, "other")
         assert (code, err.startswith("stream-lsh: ")) == (2, True)
-        assert (await query(str(article), "--value", "items", *at, "docs"))[0] == 1
+        assert (await query(str(article), "--value", "items", *at, "docs"))[0] == 2
         assert (await query(*at, "docs"))[0] == 2
     code, _, err = await query(str(article), *at, "docs")
     assert code == 1

@@ -24,7 +24,7 @@ def client_of(options: Namespace) -> "Client":
     """The client of the query API that the options name.
 
     Raises:
-        ConfigError: the URL is malformed, or the file contains no token.
+        ConfigError: the URL is malformed, or the file does not exist or contains no token.
     """
     from stream_lsh.client.synchronous import Client  # noqa: PLC0415 - loads longer than `--help` takes
 
@@ -32,7 +32,9 @@ def client_of(options: Namespace) -> "Client":
     if options.token_file is not None:
         try:
             tokens = options.token_file.read_text("utf-8").split()
-        except UnicodeDecodeError:
+        except FileNotFoundError:
+            raise ConfigError(f"--token-file: {options.token_file}: there is no such file or folder") from None
+        except (IsADirectoryError, UnicodeDecodeError):
             tokens = []
         if not tokens:
             raise ConfigError(f"--token-file: got {options.token_file}, expected a file that contains the token")

@@ -11,7 +11,7 @@ from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.options.query_api import add_query_api, client_of
 from stream_lsh.cli.output.atomic_files import STDOUT
 from stream_lsh.cli.output.terminal import Screen, plain
-from stream_lsh.errors import ConfigError, UnusableDocument
+from stream_lsh.errors import ConfigError
 
 if TYPE_CHECKING:
     from stream_lsh.client.answers import Match, Similar, StoredDocument
@@ -29,7 +29,7 @@ The worker needs the key `ask` in [worker].  The query stores nothing.
 With --value, the file contains JSON: the fields of a record, the items of a set, or a vector.
 The output has a line for each match, best first: its similarity (for records the probability) and its id, and for
 vectors the distance.
-Exit code 1: no worker can answer now, or the id does not exist; 2: a wrong option, URL, token or pipeline.
+Exit code 1: no worker can answer now, or the id does not exist; 2: a wrong option, file, URL, token or pipeline.
 """
 
 
@@ -78,11 +78,15 @@ def make_parser() -> Parser:
 
 
 def _value(options: Namespace) -> Any:
-    data = sys.stdin.buffer.read() if options.file == STDOUT else Path(options.file).read_bytes()
     try:
+        data = sys.stdin.buffer.read() if options.file == STDOUT else Path(options.file).read_bytes()
         text = data.decode()
+    except FileNotFoundError:
+        raise ConfigError(f"{options.file}: there is no such file or folder") from None
+    except IsADirectoryError:
+        raise ConfigError(f"{options.file}: is a folder, expected a file") from None
     except UnicodeDecodeError:
-        raise UnusableDocument("text", f"{options.file}: got bytes that are not UTF-8, expected a text") from None
+        raise ConfigError(f"{options.file}: got bytes that are not UTF-8, expected a text") from None
     if options.value == VALUES[0]:
         return text
     import msgspec  # noqa: PLC0415 - loads longer than `--help` takes
@@ -90,8 +94,8 @@ def _value(options: Namespace) -> Any:
     try:
         return msgspec.json.decode(data)
     except msgspec.MsgspecError as error:
-        raise UnusableDocument(
-            "json", f"{options.file}: got invalid JSON ({error}), expected a value for --value {options.value}"
+        raise ConfigError(
+            f"{options.file}: got invalid JSON ({error}), expected a value for --value {options.value}"
         ) from None
 
 
