@@ -7,7 +7,7 @@ from typing import Any
 
 from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.config.topics import TABLES
-from stream_lsh.errors import DoubtError, StreamLSHError
+from stream_lsh.errors import ConfigError, DoubtError, StreamLSHError
 from stream_lsh.wire.public import PUBLIC_BYTES
 from stream_lsh.worker import guards
 from stream_lsh.worker.agents import PipelineAgents
@@ -155,15 +155,20 @@ class WorkerApp(EngineApp):
             await tick()
 
     async def before_topics(self, admin: Any) -> Sequence[StreamLSHError]:
-        """Check for incompatible state and for results of other applications."""
-        return await guards.before_topics(admin, self.config, self._partitions())
+        """Check for incompatible state and for results of other applications, and take the folder on disk."""
+        errors = await guards.before_topics(admin, self.config, self._partitions())
+        if self.config.worker.data_dir is not None:
+            try:
+                self.folder = DataFolder(self.config.worker.data_dir)
+            except ConfigError as error:
+                errors.append(error)
+        return errors
 
     async def after_topics(self, admin: Any) -> None:
         """Write the manifest at the first start; then open the copies on disk."""
         self.maintenance.topic_ids = await guards.after_topics(admin, self.config, self._partitions())
-        if self.config.worker.data_dir is None:
+        if self.folder is None:
             return
-        self.folder = DataFolder(self.config.worker.data_dir)
         self.group.file = MemberFile(self.folder.path / f"member-{self.config.worker.app_id}")
         changelogs = [pipeline.changelog_topic(table) for pipeline in self.config.pipelines for table in TABLES]
         ids = {topic: self.maintenance.topic_ids[topic] for topic in changelogs if topic in self.maintenance.topic_ids}

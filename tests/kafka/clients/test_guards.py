@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -203,6 +204,24 @@ def test_all_problems_that_prevent_a_start_are_reported_together(broker: Broker,
         f"{name}-source:",
         f"{name}-p-dead-letters:",
     ]
+
+
+def test_a_folder_that_cannot_be_used_is_reported_before_any_topic_is_created(
+    broker: Broker, name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "news.toml").touch()
+    config = configured(broker, name, 1)
+    config = replace(config, worker=replace(config.worker, data_dir=tmp_path / "news.toml"))
+
+    async def run() -> tuple[StreamLSHError, set[str]]:
+        await make_topics(broker.address, f"{name}-p-matches", partitions=3)
+        return await refused(config), await topics_of(broker, name)
+
+    error, made = asyncio.run(run())
+    assert isinstance(error, ConfigError)
+    assert error.problems[0].startswith(f"worker.data_dir: {tmp_path / 'news.toml'} cannot be used")
+    assert f"{name}-p-matches: has 3 partitions, not 1" in error.problems[1]
+    assert made == {f"{name}-p-matches"}
 
 
 @pytest.mark.parametrize(
