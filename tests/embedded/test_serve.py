@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import gc
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -37,7 +39,8 @@ async def serving(broker: Embedded) -> AsyncIterator[tuple[Follower, TestClient]
 
 
 @in_loop
-async def test_a_process_that_follows_answers_while_no_worker_runs() -> None:
+async def test_a_process_that_follows_answers_while_no_worker_runs(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "stream_lsh")
     values = texts(1, 300)
     memory = NearDuplicates(threshold=0.5)
     memory.add_many((f"d{at}", text) for at, text in enumerate(values))
@@ -57,6 +60,21 @@ async def test_a_process_that_follows_answers_while_no_worker_runs() -> None:
                 assert answer.status == 200, answer.value
                 assert answer.value["matches"] == dicts(memory.query(text))
                 assert (answer.value["complete"], answer.value["lag"]) == (True, 0)
+    ready = [line for line in caplog.messages if line.startswith(f"ready: {PIPELINE}, follows")]
+    assert ready == [f"ready: {PIPELINE}, follows all 4 partitions with {count} documents" for count in (200, 300, 300)]
+
+
+@in_loop
+async def test_a_taken_address_is_reported_and_leaves_nothing_open() -> None:
+    errors = list[str]()
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: errors.append(context["message"]))
+    with embedded(configured(1, "")) as broker, socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        config = replace(broker.config, worker=replace(broker.config.worker, ask=address))
+        with pytest.raises(ConfigError, match=rf"worker\.ask: {address} cannot be used"):
+            await Follower(config, broker.partitions).run()
+        gc.collect()
+    assert errors == []
 
 
 def test_a_process_without_an_address_is_a_mistake() -> None:

@@ -128,8 +128,8 @@ class Follower:
             fetch_max_wait_ms=_WAIT_MS,
             **client_security(self._config.kafka),
         )
-        await self.query_api.start()
         try:
+            await self.query_api.start()
             try:
                 await consumer.start()
             except KafkaError as error:
@@ -171,5 +171,6 @@ class Follower:
             state.end_waiting(consumer.highwater)
         if not self.standing.ready and all([await consumer.position(tp) >= end for tp, end in ends.items()]):
             self.standing.ready = True
-            for state in self.pipelines.values():
-                _log.info("ready: %s", state.line())
+            for name, state in self.pipelines.items():
+                documents = sum(len(followed.table) for followed in state.documents.followed().values())
+                _log.info("ready: %s, follows all %d partitions with %d documents", name, state.partitions, documents)
