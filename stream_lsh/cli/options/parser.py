@@ -136,16 +136,17 @@ def _usage_of(action: argparse.Action) -> str:
     return {"+": f"{name} [{name} ...]", "*": f"[{name} ...]"}.get(str(action.nargs), name)
 
 
-def whole(least: int, unit: str = "") -> Callable[[str], int]:
-    """A converter for whole numbers from `least` on."""
+def whole(least: int, most: int | None = None) -> Callable[[str], int]:
+    """A converter for whole numbers from `least` on, or up to `most`."""
+    limits = f"from {least} on" if most is None else f"from {least} to {most}"
 
     def convert(value: str) -> int:
         try:
             number = int(value.replace("_", ""))
         except ValueError:
             number = least - 1
-        if number < least:
-            raise argparse.ArgumentTypeError(f"got {value!r}, expected a whole number{unit} from {least} on")
+        if number < least or (most is not None and number > most):
+            raise argparse.ArgumentTypeError(f"got {value!r}, expected a whole number {limits}")
         return number
 
     return convert

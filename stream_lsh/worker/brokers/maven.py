@@ -22,7 +22,7 @@ import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import ClassVar
@@ -119,7 +119,7 @@ class MavenBroker(Broker):
         """The process id while it runs, whichever program started it."""
         try:
             pid = int((self._folder / "pid").read_text())
-        except (FileNotFoundError, ValueError):
+        except (FileNotFoundError, NotADirectoryError, ValueError):
             return None
         return pid if self._is_ours(pid) else None
 
@@ -130,17 +130,29 @@ class MavenBroker(Broker):
             report: called with a line before a step that takes long.
 
         Raises:
-            ConfigError: the broker of this folder runs at another port, the port is taken, Java or Maven is missing, or
-                Kafka does not start.
+            ConfigError: the folder cannot be used, its broker runs at another port, the port is taken, Java or Maven is
+                missing, or Kafka does not start.
         """
-        if not self._folder.is_dir():
+        if not os.path.exists(self._folder):
             self._require()  # a start that cannot succeed creates no folder
-        self._folder.mkdir(parents=True, exist_ok=True)
-        with (self._folder / "lock").open("w") as lock:
-            # Of two starts within moments, the second one waits until the first one has the broker running.
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with self._locked():
             if not self._runs():
                 self._start(report)
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Hold the lock of the folder: of two starts within moments, the second one finds the broker of the first."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            lock = (self._folder / "lock").open("w")
+        except OSError as error:
+            raise ConfigError(
+                f"{self._folder}: got a path that cannot be used ({error.strerror or error}), expected a folder that "
+                "this user may write to"
+            ) from None
+        with lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def _runs(self) -> bool:
         """Whether the broker of this folder runs; raises ConfigError if it does at another port."""

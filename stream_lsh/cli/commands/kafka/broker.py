@@ -17,6 +17,8 @@ examples:
   stream-lsh broker stop
 """
 _PORT = 9092
+_LAST_PORT = 65_534
+"""The last port with a next one, for the controller."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -40,7 +42,7 @@ def make_parser() -> Parser:
     parser = Parser("broker", "Start or stop a Kafka broker on this machine, to try things out.", _EPILOG)
     parser.add_argument("action", choices=("start", "stop"), metavar="ACTION", help="start or stop")
     port = f"port of the broker; its controller uses the next one (default {_PORT})"
-    parser.add_argument("--port", type=whole(1), default=_PORT, metavar="N", help=port)
+    parser.add_argument("--port", type=whole(1, _LAST_PORT), default=_PORT, metavar="N", help=port)
     folder = "folder for messages, log and process id (default broker)"
     parser.add_argument("--data", type=Path, default=Path("broker"), metavar="DIR", help=folder)
     return parser

@@ -40,6 +40,28 @@ def test_another_port_for_the_running_broker_of_a_folder_is_rejected(running: Pa
     assert f"the broker of {running} runs at port 9092: stop it first" in run.stderr.decode()
 
 
+@pytest.mark.parametrize("port", ["0", "65535", "99999", "x"])
+def test_a_port_that_cannot_have_a_next_one_is_rejected(port: str) -> None:
+    run = ran("broker", "start", "--port", port)
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert f"--port: got '{port}', expected a whole number from 1 to 65534" in run.stderr.decode()
+
+
+@pytest.mark.parametrize(("folder", "reason"), [("news.toml", "File exists"), ("news.toml/data", "Not a directory")])
+def test_a_path_that_cannot_be_a_folder_is_a_mistake_of_the_user(
+    folder: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maven.MavenBroker, "_require", lambda _: None)
+    (tmp_path / "news.toml").touch()
+    run = ran("broker", "start", "--data", folder, cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (2, b"")
+    expected = f"{tmp_path / folder}: got a path that cannot be used ({reason}), expected a folder that this user may"
+    assert expected in run.stderr.decode()
+    run = ran("broker", "stop", "--data", folder, cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert "got a folder without a running broker" in run.stderr.decode()
+
+
 def test_of_two_starts_within_moments_the_second_one_finds_the_broker_of_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
