@@ -7,7 +7,6 @@ from ipaddress import ip_address
 
 from stream_lsh.config.worker import WorkerConfig, host_and_port
 from stream_lsh.settings.problems import Problems
-from stream_lsh.settings.toml import Path
 from stream_lsh.settings.value_types import Secret
 
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
@@ -40,12 +39,12 @@ def check_query_api(worker: WorkerConfig, problems: Problems) -> None:
         problems.add(
             ("worker", "ask_token"), f"got invalid characters or a short token (not shown), expected {_EXPECTED}"
         )
-    for name, problem in _contradictions(worker):
-        path: Path = ("worker", name)
-        if problems.is_valid(
-            path, ("worker", "ask"), ("worker", "ui"), ("worker", "ask_token"), ("worker", "ask_token_file")
-        ):
-            problems.add(path, problem)
+    compared = [("worker", name) for name in ("ask", "ui", "ask_token", "ask_token_file")]
+    if not problems.is_valid(*compared):
+        return
+    issues = [(name, problem) for name, problem in _contradictions(worker) if problems.is_valid(("worker", name))]
+    for name, problem in issues:  # several keys, or one of them several times
+        problems.add(("worker", name), problem)
 
 
 def _contradictions(worker: WorkerConfig) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """The problems of a configuration, collected and reported in the order of the file."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -56,7 +57,14 @@ class Problems:
     def raise_all(self) -> None:
         """Raise all problems together, if there are any."""
         if self._problems:
-            raise ConfigError([message for _, message in sorted(self._problems)])
+            raise ConfigError([message for _, message in sorted(self._problems, key=_order)])
+
+
+def _order(problem: tuple[int, str]) -> tuple[int, list[tuple[int, str]]]:
+    """By line; within it by the message, with numbers as such: one line may name a file with lines of its own."""
+    line, message = problem
+    parts = re.split("([0-9]+)", message)
+    return line, [(len(part) if part.isdecimal() else 0, part) for part in parts]
 
 
 def _shown(part: str) -> str:

@@ -19,6 +19,8 @@ from stream_lsh.settings.value_types import choice, whole
 
 _SLOTS = 256
 """More than for texts, as a slot has less information about a pair of vectors."""
+_SOME_DISTANCE = 0.5
+"""A valid distance of each measure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,17 +92,18 @@ class VectorSettings:
         lacking = [name for name in meanings if not getattr(self, name) and problems.is_valid((*path, name))]
         for name in lacking:
             problems.add((*path, name), f"got none, expected {meanings[name]}, as `kind` is vector")
-        names = ("measure", "dimension", "distance", "line_width")
-        if not problems.is_valid(*((*path, name) for name in names)):
+        if not problems.is_valid((*path, "measure")):
             return
         try:
-            _metric(self.measure, self.dimension, self.distance, self.line_width)
+            # A value that fits all others replaces a missing or wrong one, so that the others are checked.
+            _metric(self.measure, self.dimension or MOST_DIMENSIONS, self.distance or _SOME_DISTANCE, self.line_width)
         except ConfigError as error:
             for problem in error.problems:
                 name, _, message = problem.partition(": ")
-                problems.add((*path, name), message)
-            return
-        if not problems.is_valid((*path, "slots"), (*path, "recall")):
+                if problems.is_valid((*path, name)):
+                    problems.add((*path, name), message)
+        names = ("dimension", "distance", "line_width", "slots", "recall")
+        if not problems.is_valid(*((*path, name) for name in names)):
             return
         try:
             self.scheme()

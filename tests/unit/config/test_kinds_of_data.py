@@ -69,6 +69,20 @@ def test_a_mistake_is_reported(text: str, line: str, message: str) -> None:
     assert found.startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        ("distance = 400\n", ["dimension", "distance"]),
+        ("dimension = 3\nline_width = 2\n", ["distance", "line_width"]),
+        ("dimension = -1\ndistance = 400\n", ["dimension", "distance"]),
+        ("measure = 'hamming'\ndistance = 400\n", ["dimension"]),
+    ],
+)
+def test_a_missing_or_wrong_key_of_vectors_does_not_hide_the_mistakes_of_others(lines: str, names: list[str]) -> None:
+    found = problems(f'{HEAD}kind = "vector"\n{lines}')
+    assert sorted(problem.partition(":")[0] for problem in found) == names
+
+
 def test_keys_of_sets_and_vectors_are_refused_among_records() -> None:
     messages = problems(f'{HEAD}kind = "record"\nprofile = "people"\nbag = true\ndistance = 3\n')
     assert messages == [

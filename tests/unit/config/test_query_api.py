@@ -80,3 +80,15 @@ def test_a_mistake_is_reported(keys: dict[str, str | int], problem: str, tmp_pat
     (message,) = str(caught.value).splitlines()
     assert problem in message
     assert "hunter2" not in message
+
+
+def test_an_address_that_all_share_is_reported_for_each_pair() -> None:
+    address = "127.0.0.1:6067"
+    with pytest.raises(ConfigError) as caught:
+        worker({"ask": address, "ui": address, "web": address})
+    shared = f"got '{address}', which is also the address of `{{}}`, expected another address"
+    assert [*caught.value.problems] == [
+        f"news.toml:3: worker.ask: {shared.format('web')}",
+        f"news.toml:4: worker.ui: {shared.format('ask')}",
+        f"news.toml:4: worker.ui: {shared.format('web')}",
+    ]

@@ -78,6 +78,14 @@ def test_keys_of_texts_are_refused_among_records(line: str) -> None:
     assert message.endswith(', not of "record"')
 
 
+def test_mistakes_of_a_profile_are_in_the_order_of_its_lines(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    lines = ["name = 'own'", "mach = 0.9", *[""] * 7, "rulez = []", *[""] * 89, "revew = 0.5"]
+    file.write_text("\n".join(lines), "utf-8")
+    found = [problem.split(":")[4] for problem in problems(f'{HEAD}profile = "{file}"') if "unknown key" in problem]
+    assert found == ["2", "10", "100"]
+
+
 def test_a_profile_is_refused_among_texts() -> None:
     message = 'c.toml:3: pipeline.profile: got an unknown key; `profile` is a key of kind = "record", not of "text"'
     assert problems('[pipeline]\nsource = "s"\nprofile = "people"\n') == [message]
