@@ -5,10 +5,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from stream_lsh.config.environment import folded
-from stream_lsh.config.kafka import KafkaConfig, SecurityConfig
+from stream_lsh.config.kafka import KafkaConfig, SecurityConfig, tls_context
 from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.config.query_api import check_query_api
 from stream_lsh.config.topics import INTERNAL_TOPICS
+from stream_lsh.errors import ConfigError
 from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import keys_of
 from stream_lsh.settings.toml import Path
@@ -87,6 +88,20 @@ def _check_security(security: SecurityConfig, problems: Problems) -> None:
         for key, problem in issues:
             if problems.is_valid((*_SECURITY, key)):
                 problems.add((*_SECURITY, key), problem)
+        _check_certificates(security, problems)
+
+
+def _check_certificates(security: SecurityConfig, problems: Problems) -> None:
+    """Check that the files of certificates and keys hold them."""
+    if not security.uses_tls:
+        return
+    try:
+        tls_context(security)
+    except ConfigError as error:
+        for problem in error.problems:
+            key, _, message = problem.partition(": ")
+            if problems.is_valid((*_SECURITY, key)):
+                problems.add((*_SECURITY, key), message)
 
 
 def _unused(security: SecurityConfig, users: str) -> str:

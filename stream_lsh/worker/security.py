@@ -1,12 +1,11 @@
 """TLS and SASL: converts the configuration to the arguments of the engine and of aiokafka's clients."""
 
 import ssl
-from pathlib import Path
 from typing import Any
 
 import faust
 
-from stream_lsh.config.kafka import KafkaConfig
+from stream_lsh.config.kafka import KafkaConfig, tls_context
 from stream_lsh.errors import ConfigError, DoubtError
 
 
@@ -15,48 +14,9 @@ def _tls(kafka: KafkaConfig) -> ssl.SSLContext | None:
     if security is None or not security.uses_tls:
         return None
     try:
-        context = ssl.create_default_context(cafile=security.ca_file and str(security.ca_file))
-    except (ssl.SSLError, OSError) as error:
-        raise ConfigError(
-            f"kafka.security.ca_file: got {security.ca_file}, which holds no certificate in PEM form "
-            f"({_reason(error)}), expected those of the authority that signed the brokers' certificates"
-        ) from None
-    if security.cert_file is not None:
-        _identify(context, security.cert_file, security.key_file or security.cert_file)
-    return context
-
-
-def _identify(context: ssl.SSLContext, cert_file: Path, key_file: Path) -> None:
-    """Show the brokers a certificate of the client."""
-
-    def no_passphrase() -> str:
-        raise ConfigError(
-            f"kafka.security.key_file: got {key_file}, which is encrypted with a passphrase, expected a key "
-            "without one: openssl pkey -in KEY -out PLAIN_KEY"
-        )
-
-    try:
-        # Checked alone first: the remaining error of both files together is that they do not belong to each other.
-        ssl.create_default_context().load_verify_locations(cafile=str(cert_file))
-    except (ssl.SSLError, OSError) as error:
-        raise ConfigError(
-            f"kafka.security.cert_file: got {cert_file}, which holds no certificate in PEM form ({_reason(error)}), "
-            "expected that of the client"
-        ) from None
-    try:
-        context.load_cert_chain(str(cert_file), str(key_file), no_passphrase)
-    except (ssl.SSLError, OSError) as error:
-        raise ConfigError(
-            f"kafka.security.key_file: got {key_file}, which does not hold the private key of {cert_file} in PEM form "
-            f"({_reason(error)}), expected that key, there or in cert_file"
-        ) from None
-
-
-def _reason(error: OSError) -> str:
-    """The reason as given by OpenSSL or the system."""
-    if isinstance(error, ssl.SSLError):
-        return (error.reason or "unreadable").lower().replace("_", " ")
-    return (error.strerror or str(error)).lower()
+        return tls_context(security)
+    except ConfigError as error:  # a file that has changed since the configuration was read
+        raise ConfigError([f"kafka.security.{problem}" for problem in error.problems]) from None
 
 
 def engine_credentials(kafka: KafkaConfig) -> Any:

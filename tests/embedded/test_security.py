@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from stream_lsh.config import parse
 from stream_lsh.config.kafka import KafkaConfig, SecurityConfig
+from stream_lsh.errors import ConfigError
 from stream_lsh.worker.brokers import EmbeddedBroker
 from stream_lsh.worker.security import client_security, unreachable
 from tests.unit.cli.runs import ran
@@ -92,6 +94,16 @@ def test_a_wrong_file_ends_every_command_with_2(folder: Path, command: str, file
     assert words.format(folder) in printed
     assert done.returncode == 2
     assert "_ssl.c" not in printed
+
+
+def test_wrong_files_are_reported_together_with_other_mistakes_and_their_lines(folder: Path) -> None:
+    lines = ["protocol = 'SSL'", f"ca_file = '{folder / 'notes.txt'}'", f"cert_file = '{folder / 'good.key'}'"]
+    text = "\n".join(("[kafka.security]", *lines, "[pipeline]", "source = 'in'", "threshold = 3"))
+    with pytest.raises(ConfigError) as caught:
+        parse(text, "news.toml", {})
+    keys = [problem.partition(": got")[0] for problem in caught.value.problems]
+    security = ["news.toml:3: kafka.security.ca_file", "news.toml:4: kafka.security.cert_file"]
+    assert keys == [*security, "news.toml:7: pipeline.threshold"]
 
 
 @pytest.mark.parametrize("files", [{"cert_file": "both.pem"}, {"cert_file": "good.crt", "key_file": "good.key"}])
