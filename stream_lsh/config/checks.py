@@ -124,12 +124,26 @@ def _check_names(pipelines: Sequence[PipelineConfig], problems: Problems) -> Non
             continue
         before = first.setdefault(folded(pipeline.name), at)
         if before != at:
+            _report_alike(pipelines, before, at, problems)
+
+
+def _report_alike(pipelines: Sequence[PipelineConfig], before: int, at: int, problems: Problems) -> None:
+    """Report two names that are too alike; the cause may be that one of them is not given."""
+    for one, other in ((at, before), (before, at)):
+        path, place = ("pipeline", one, "name"), problems.place(("pipeline", other, "name"))
+        if not problems.has(path):
             problems.add(
                 path,
-                f"got {pipeline.name!r}, which is too like {pipelines[before].name!r} "
-                f"({problems.place(('pipeline', before, 'name'))}), expected names that differ in more than case and "
-                "-, . and _",
+                f"got none, and the default {pipelines[one].name!r} is too like the name of another pipeline "
+                f"({place}), expected a name for each of several pipelines",
             )
+            return
+    problems.add(
+        ("pipeline", at, "name"),
+        f"got {pipelines[at].name!r}, which is too like {pipelines[before].name!r} "
+        f"({problems.place(('pipeline', before, 'name'))}), expected names that differ in more than case and "
+        "-, . and _",
+    )
 
 
 def _check_sources(pipelines: Sequence[PipelineConfig], problems: Problems) -> None:

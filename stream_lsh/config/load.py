@@ -224,7 +224,8 @@ class _Reader:
         except InvalidValue as invalid:
             hint = f"; did you mean {invalid.suggestion!r}?" if invalid.suggestion else ""
             expected = invalid.expected or value_type.expected
-            message = f"got {got(original, secret=value_type.secret)}, expected {expected}{hint}"
+            entry = f" with {got(invalid.entry)}" if isinstance(original, list) and invalid.entry is not None else ""
+            message = f"got {got(original, secret=value_type.secret)}{entry}, expected {expected}{hint}"
         except ConfigError as error:
             message = str(error).partition(": ")[2]
         self.problems.add(path, message)

@@ -58,12 +58,19 @@ class Secret:
 
 
 class InvalidValue(Exception):
-    """A value that its type does not accept; `suggestion` is the most similar valid one, where there is one."""
+    """A value that its type does not accept.
 
-    def __init__(self, suggestion: str | None = None, expected: str | None = None) -> None:
+    Attributes:
+        suggestion: the most similar valid value, where there is one.
+        expected: in place of the description of the type.
+        entry: of a list, the entry that is not accepted.
+    """
+
+    def __init__(self, suggestion: str | None = None, expected: str | None = None, entry: object | None = None) -> None:
         super().__init__()
         self.suggestion = suggestion
         self.expected = expected
+        self.entry = entry
 
 
 def _toml(value: object) -> str:
@@ -225,7 +232,7 @@ def _topic(value: object) -> str:
 
 def _topics(value: object) -> tuple[str, ...]:
     listed = value if isinstance(value, list) else [value]
-    topics = tuple(_topic(topic) for topic in listed)
+    topics = _each(_topic, listed)
     if not topics or len(set(topics)) < len(topics):
         raise InvalidValue
     return topics
@@ -269,12 +276,25 @@ def _web(value: object) -> str:
 
 def _brokers(value: object) -> tuple[str, ...]:
     listed = value.split(",") if isinstance(value, str) else value
-    if not isinstance(listed, list) or not listed or not all(isinstance(broker, str) for broker in listed):
+    if not isinstance(listed, list) or not listed:
         raise InvalidValue
-    return tuple(map(_broker, listed))
+    return _each(_broker, listed)
 
 
-def _broker(value: str) -> str:
+def _each(convert: Callable[[object], str], listed: Sequence[object]) -> tuple[str, ...]:
+    """The converted entries of a list; an InvalidValue has the first one that is not accepted."""
+    converted = []
+    for entry in listed:
+        try:
+            converted.append(convert(entry))
+        except InvalidValue as invalid:
+            raise InvalidValue(invalid.suggestion, invalid.expected, entry) from None
+    return tuple(converted)
+
+
+def _broker(value: object) -> str:
+    if not isinstance(value, str):
+        raise InvalidValue
     try:
         return _address(value.strip())
     except InvalidValue:

@@ -222,7 +222,21 @@ def test_a_mistake_in_a_pipeline(lines: str, message: str) -> None:
         ),
         (
             "kafka.brokers = ['a:1', 'b:0']",
-            "2: kafka.brokers: got a list, expected host:port, several with commas or as a list",
+            "2: kafka.brokers: got a list with 'b:0', expected host:port, several with commas or as a list",
+        ),
+        (
+            "kafka.brokers = ['a:1', 'b', 2]",
+            "2: kafka.brokers: got a list with 'b', expected host:port, several with commas or as a list; did you mean "
+            "'b:9092'?",
+        ),
+        (
+            "kafka.brokers = [1]",
+            "2: kafka.brokers: got a list with 1, expected host:port, several with commas or as a list",
+        ),
+        (
+            "pipeline.source = ['s', 'né']",
+            f"1: pipeline.source: got a list with 'n\\xe9', expected {TOPIC}; several as a list, with `rekey`; did you "
+            "mean 'n'?",
         ),
         ("kafka.brokers = []", "2: kafka.brokers: got a list, expected host:port, several with commas or as a list"),
         (
@@ -265,7 +279,7 @@ def test_a_mistake_in_a_pipeline(lines: str, message: str) -> None:
         ),
         (
             "pipeline.source = ['s', 1]",
-            f"1: pipeline.source: got a list, expected {TOPIC}; several as a list, with `rekey`",
+            f"1: pipeline.source: got a list with 1, expected {TOPIC}; several as a list, with `rekey`",
         ),
         ("# pipeline: none yet", "1: pipeline: got none, expected [pipeline] with a source"),
         ("pipeline.source = 's'\nworker = [", "2: not TOML: invalid value"),
@@ -275,6 +289,17 @@ def test_a_mistake_in_a_pipeline(lines: str, message: str) -> None:
 )
 def test_a_mistake_elsewhere(text: str, message: str) -> None:
     assert problems(text) == [message]
+
+
+def test_pipelines_without_names_are_asked_for_them() -> None:
+    cause = "got none, and the default 'documents' is too like the name of another pipeline (news.toml:{}), expected a"
+    first, second, third = (f"[[pipeline]]\nsource = '{source}'\n" for source in "stu")
+    assert [problem.partition(" name for")[0] for problem in problems(first + second + third)] == [
+        f"3: pipeline.name: {cause.format(1)}",
+        f"5: pipeline.name: {cause.format(1)}",
+    ]
+    (problem,) = problems(f"{first}{second}name = 'DOCUMENTS'\n")
+    assert problem.startswith(f"1: pipeline.name: {cause.format(5)}")
 
 
 @pytest.mark.parametrize(
