@@ -213,7 +213,6 @@ RUNS = {
         "serve --config worker.toml",
         "broker start",
         "explain a b --config worker.toml",
-        "demo",
     ],
     "plots": ["tune --picture curve.svg"],
     "records": [
@@ -258,12 +257,15 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> Any:
     without = bare(program_of(RUNS), folder)
     # With the libraries of Kafka, a worker would start where a broker of another test listens.
     with_kafka = bare(program_of({"embedded": RUNS["embedded"]}), folder, "kafka")
-    return [{**some, "embedded": more["embedded"]} for some, more in zip(without, with_kafka, strict=True)]
+    features, commands = (
+        {**some, "embedded": more["embedded"]} for some, more in zip(without, with_kafka, strict=True)
+    )
+    return features, commands, without[1]["embedded"]
 
 
 @pytest.mark.parametrize("extra", FEATURES)
 def test_a_feature_without_its_library_names_the_extra(refused: Any, extra: str) -> None:
-    features, _ = refused
+    features, *_ = refused
     assert len(features[extra]) == len(FEATURES[extra])
     for message in features[extra]:
         assert INSTALL.search(message), message
@@ -273,11 +275,16 @@ def test_a_feature_without_its_library_names_the_extra(refused: Any, extra: str)
 
 @pytest.mark.parametrize("extra", RUNS)
 def test_a_command_without_its_library_ends_with_2_and_names_the_extra(refused: Any, extra: str) -> None:
-    _, commands = refused
+    _, commands, _ = refused
     assert len(commands[extra]) == len(RUNS[extra])
     for code, message in commands[extra]:
         assert (code, INSTALL.findall(message)) == (2, [extra]), message
         assert message.startswith("stream-lsh: ")
+
+
+def test_the_demo_names_the_extra_with_the_broker_where_kafka_is_missing_too(refused: Any) -> None:
+    *_, ((code, message), _) = refused
+    assert (code, INSTALL.findall(message)) == (2, ["embedded"]), message
 
 
 def test_every_extra_has_a_feature_that_is_tried() -> None:

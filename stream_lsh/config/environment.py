@@ -14,7 +14,7 @@ from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.kinds.registry import KINDS, kind_class
 from stream_lsh.settings.schema import keys_of
 from stream_lsh.settings.toml import Path
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import resembling
 
 PREFIX = "STREAM_LSH__"
 """The prefix of all environment variables of stream_lsh."""
@@ -69,9 +69,8 @@ def _variables(start: str, cls: type, path: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _hint(variable: str, valid: Mapping[str, Path]) -> str:
-    by_lower = {name.lower(): name for name in valid}
-    suggestion = by_lower[nearest(variable.removeprefix(PREFIX), by_lower)]
-    return f"; did you mean {PREFIX}{suggestion}?"
+    similar = resembling(variable.removeprefix(PREFIX), valid)
+    return f"; did you mean {PREFIX}{similar}?" if similar else ""
 
 
 def _shown(variable: str) -> str:

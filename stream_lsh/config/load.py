@@ -20,7 +20,7 @@ from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import Key, keys_of
 from stream_lsh.settings.toml import Path, key_lines, tables_of
 from stream_lsh.settings.value_types import InvalidValue, got, sort_of
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import nearest, suggestion
 
 _PIPELINE, _PRESET = "pipeline", "preset"
 _TABLES = {"kafka": KafkaConfig, "worker": WorkerConfig}
@@ -169,12 +169,12 @@ class _Reader:
             self.problems.variables[place] = self._variables[place]
         homes = dict.fromkeys(title for title, there in _titles() if name in there)
         if kinds:
-            hint = f"`{'.'.join(within)}` is a key of kind = {_or(kinds)}, not of {_or([self._kinds[path[:2]]])}"
+            hint = f"; `{'.'.join(within)}` is a key of kind = {_or(kinds)}, not of {_or([self._kinds[path[:2]]])}"
         elif homes:
-            hint = f"it belongs in {' or '.join(homes)}"
+            hint = f"; it belongs in {' or '.join(homes)}"
         else:
-            hint = f"did you mean {nearest(name, keys)!r}?"
-        self.problems.add(place, f"got an unknown key; {hint}")
+            hint = suggestion(name, keys) or "; see docs/reference/configuration.md"
+        self.problems.add(place, f"got an unknown key{hint}")
 
     def _with_defaults(
         self, keys: Mapping[str, Key], kind: type[Kind], raw: Mapping[str, object], path: Path

@@ -8,7 +8,7 @@ from stream_lsh.arrays import F64, I64, U32, U64, Bools
 from stream_lsh.errors import ConfigError
 from stream_lsh.measure.containment import SIZE_RATIO, Containment
 from stream_lsh.measure.jaccard import Jaccard, shared_count
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import suggestion
 
 MEASURES = (Jaccard.name, Containment.name)
 """The names of all measures."""
@@ -64,7 +64,7 @@ def measure_of(name: str = Jaccard.name, size_ratio: float | None = None) -> Mea
         return Containment(SIZE_RATIO if size_ratio is None else size_ratio)
     if name != Jaccard.name:
         expected = " or ".join(MEASURES)
-        raise ConfigError(f"measure: got {name!r}, expected {expected}; did you mean {nearest(name, MEASURES)!r}?")
+        raise ConfigError(f"measure: got {name!r}, expected {expected}{suggestion(name, MEASURES)}")
     if size_ratio is not None:
         raise ConfigError(f"size_ratio: {no_size_ratio(size_ratio)}")
     return JACCARD

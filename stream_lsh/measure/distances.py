@@ -15,7 +15,7 @@ from stream_lsh.measure.euclidean import Euclidean
 from stream_lsh.measure.hamming import Hamming, HammingBits
 from stream_lsh.measure.jaccard_distance import JaccardDistance, JaccardOfBits
 from stream_lsh.measure.levenshtein import Levenshtein
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import suggestion
 
 DISTANCES: Mapping[str, Callable[[], Distance]] = {
     # between sets, and between bags
@@ -60,6 +60,4 @@ def distance(name: str) -> Distance:
     norm = re.fullmatch(r"l([0-9]+(?:\.[0-9]+)?)", name, re.ASCII)
     if norm:
         return Euclidean(float(norm[1]))
-    raise ConfigError(
-        f"distance: got {name!r}, expected {', '.join(DISTANCES)} or l<p>; did you mean {nearest(name, DISTANCES)!r}?"
-    )
+    raise ConfigError(f"distance: got {name!r}, expected {', '.join(DISTANCES)} or l<p>{suggestion(name, DISTANCES)}")

@@ -8,7 +8,7 @@ from stream_lsh.records.block.rules import Rule
 from stream_lsh.records.compare.catalog import COMPARATORS, comparator
 from stream_lsh.records.profile import KEEPS, Comparison, Profile, comparison_names
 from stream_lsh.records.standardise.characters import fold
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import suggestion
 
 Place = tuple[str | int, ...]
 """The place of a problem: table, index, key."""
@@ -76,8 +76,8 @@ def _fields(profile: Profile, places: Mapping[str, int]) -> Iterator[tuple[Place
 def _keeping(profile: Profile) -> Iterator[tuple[Place, str]]:
     for at, field in enumerate(profile.fields):
         if field.keep not in KEEPS:
-            hint = f"did you mean {nearest(field.keep, KEEPS)!r}?"
-            yield ("field", at, "keep"), f"got {field.keep!r}, expected one of {', '.join(KEEPS)}; {hint}"
+            hint = suggestion(field.keep, KEEPS)
+            yield ("field", at, "keep"), f"got {field.keep!r}, expected one of {', '.join(KEEPS)}{hint}"
         elif field.keep == "source-priority" and not profile.source_priority:
             expected = "expected it before the tables: the names of the sources, best first"
             yield ("field", at, "keep"), f"got {field.keep!r} without `source_priority`, {expected}"
@@ -110,8 +110,7 @@ def _given(one: Comparison, profile: Profile) -> Iterator[tuple[str, str]]:
     names = [name for name in comparison_names(profile) if name != one.field]
     for name in one.given:
         if name not in names:
-            hint = f"; did you mean {nearest(name, names)!r}?" if names else ""
-            yield "given", f"got {name!r}, expected another comparison of the profile{hint}"
+            yield "given", f"got {name!r}, expected another comparison of the profile{suggestion(name, names)}"
     if len(one.given) != len(one.given_u):
         yield "given_u", f"got {len(one.given_u)} probabilities, expected {len(one.given)}, one for each of `given`"
     elif any(not 0 < share < 1 for share in one.given_u):
@@ -119,5 +118,4 @@ def _given(one: Comparison, profile: Profile) -> Iterator[tuple[str, str]]:
 
 
 def _unknown(name: str, places: Mapping[str, int]) -> str:
-    hint = f"; did you mean {nearest(name, places)!r}?" if places else ""
-    return f"got the field {name!r}, expected one of the profile{hint}"
+    return f"got the field {name!r}, expected one of the profile{suggestion(name, places)}"

@@ -15,7 +15,7 @@ from typing import Any
 from stream_lsh.errors import ConfigError
 from stream_lsh.measure.containment import MOST_SIZE_RATIO
 from stream_lsh.settings.units import size_bytes, span_ms, span_text
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import resembling, suggestion
 from stream_lsh.text.catalog import SPECS, shingler
 from stream_lsh.text.normalise import FORMS
 
@@ -134,8 +134,7 @@ def choice(options: Sequence[str]) -> ValueType:
 
     def convert(value: object) -> str:
         if not isinstance(value, str) or value not in options:
-            by_lower = {option.lower(): option for option in options}
-            raise InvalidValue(by_lower[nearest(value, by_lower)] if isinstance(value, str) and value else None)
+            raise InvalidValue(resembling(value, options) if isinstance(value, str) else None)
         return value
 
     return ValueType(expected, convert)
@@ -313,9 +312,7 @@ def _forms(value: object) -> tuple[str, ...]:
         raise InvalidValue
     for name in listed:
         if name not in FORMS:
-            raise ConfigError(
-                f"normalise: got {name!a}, expected {FORMS_EXPECTED}; did you mean {nearest(name, FORMS)!r}?"
-            )
+            raise ConfigError(f"normalise: got {name!a}, expected {FORMS_EXPECTED}{suggestion(name, FORMS)}")
     return tuple(listed)
 
 

@@ -8,7 +8,7 @@ from stream_lsh.sketch.datasketch import DatasketchMinHash, LegacyDatasketchMinH
 from stream_lsh.sketch.fast_similarity import FastSimilarity
 from stream_lsh.sketch.permuted import PermutedMinHash
 from stream_lsh.sketch.scheme import SignatureScheme
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import suggestion
 
 SCHEMES: Mapping[str, Callable[[int, int], SignatureScheme]] = {
     FastSimilarity.name: FastSimilarity,
@@ -35,7 +35,5 @@ def scheme(name: str = FastSimilarity.name, slots: int = 128, seed: int = 1) -> 
     """
     if name not in SCHEMES:
         expected = " or ".join(SCHEMES)
-        raise ConfigError(
-            f"signature scheme: got {name!r}, expected {expected}; did you mean {nearest(name, SCHEMES)!r}?"
-        )
+        raise ConfigError(f"signature scheme: got {name!r}, expected {expected}{suggestion(name, SCHEMES)}")
     return SCHEMES[name](slots, seed)

@@ -12,7 +12,7 @@ import numpy as np
 
 from stream_lsh.arrays import Bools
 from stream_lsh.errors import ConfigError
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import suggestion
 
 UNICODE_VERSION = unicodedata.unidata_version
 """The version of the Unicode tables, such as `15.0.0`."""
@@ -152,4 +152,4 @@ class Normaliser:
 
 
 def _unknown_form(name: str) -> str:
-    return f"normal form: got {name!r}, expected one of {', '.join(FORMS)}; did you mean {nearest(name, FORMS)!r}?"
+    return f"normal form: got {name!r}, expected one of {', '.join(FORMS)}{suggestion(name, FORMS)}"

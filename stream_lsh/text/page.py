@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import suggestion
 from stream_lsh.text.page_source import decoded, encodable, parseable
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def read_page(html: str | bytes, mode: Mode = "main") -> Page:
     """
     if mode not in get_args(Mode):
         problem = f"mode of a page: got {mode!r}, expected one of {', '.join(get_args(Mode))}"
-        raise ConfigError(f"{problem}; did you mean {nearest(mode, get_args(Mode))!r}?")
+        raise ConfigError(f"{problem}{suggestion(mode, get_args(Mode))}")
     library = _library()
     source = encodable(html) if isinstance(html, str) else decoded(html, library.codec_of)
     tree = library.parse(parseable(source.removeprefix("\ufeff")))

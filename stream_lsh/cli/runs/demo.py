@@ -93,7 +93,12 @@ def show(events: Sequence[Event], threshold: float, later: Sequence[Event] = (),
         threshold: least similarity of a pair.
         later: events that follow, if it serves.
         serve: keep running until a signal.
+
+    Raises:
+        ConfigError: the embedded broker is not installed.
     """
+    if find_spec("confluent_kafka") is None:
+        raise ConfigError('the demo needs the embedded broker: pip install "stream_lsh[embedded]"')
     screen = Screen()
     try:
         return asyncio.run(_shown(screen, events, threshold, later, serve=serve))

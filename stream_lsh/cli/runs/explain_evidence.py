@@ -17,7 +17,7 @@ from stream_lsh.model import Document
 from stream_lsh.pipeline.limits import Limits
 from stream_lsh.pipeline.local import LocalPipeline
 from stream_lsh.pipeline.scheme import Scheme
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import suggestion
 
 _MOST_PROPOSED = 10_000
 """The most ids that are searched for a similar one: some 10 us each."""
@@ -63,7 +63,7 @@ def require(
     problems = []
     for id in ids:
         if id not in known:
-            hint = f": did you mean {nearest(id, all_ids)!r}?" if 0 < len(all_ids) <= _MOST_PROPOSED else ""
+            hint = suggestion(id, all_ids) if len(all_ids) <= _MOST_PROPOSED else ""
             problems.append(f"got the id {id!r}, which no {what} has{hint}{aside}")
     if problems:
         raise ConfigError(problems)

@@ -19,7 +19,7 @@ from stream_lsh.records.profile import Profile
 from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.toml import Path, key_lines, tables_of
 from stream_lsh.settings.value_types import InvalidValue, got, sort_of
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import suggestion
 
 BUNDLED = ("people", "companies", "products", "bibliography")
 """The names of the bundled profiles."""
@@ -46,8 +46,8 @@ def bundled_text(name: str) -> str:
         ConfigError: no such profile.
     """
     if name not in BUNDLED:
-        hint = f"did you mean {nearest(name, BUNDLED)!r}?"
-        raise ConfigError(f"profile: got {name!r}, expected {', '.join(BUNDLED)} or the path of a file; {hint}")
+        expected = f"{', '.join(BUNDLED)} or the path of a file"
+        raise ConfigError(f"profile: got {name!r}, expected {expected}{suggestion(name, BUNDLED)}")
     return files("stream_lsh.kinds.record").joinpath("bundled", f"{name}.toml").read_text(encoding="utf-8")
 
 
@@ -135,8 +135,9 @@ def _values(table: Mapping[str, object], keys: Keys, path: Path, problems: Probl
     """The valid values of a table; invalid ones are added to `problems`."""
     for unknown in table.keys() - keys.keys():
         homes = [f"[[{name}]]" for name, (_, inner) in TABLES.items() if unknown in inner and inner is not keys]
-        hint = f"it belongs in {' or '.join(homes)}" if homes else f"did you mean {nearest(unknown, keys)!r}?"
-        problems.add((*path, unknown), f"got an unknown key; {hint}")
+        listed = "; see docs/reference/profiles.md"
+        hint = f"; it belongs in {' or '.join(homes)}" if homes else suggestion(unknown, keys) or listed
+        problems.add((*path, unknown), f"got an unknown key{hint}")
     for name, key in keys.items():
         if name not in table:
             if key.required:

@@ -9,7 +9,7 @@ from stream_lsh.kinds.shingled.exact_scheme import ExactScheme
 from stream_lsh.kinds.shingled.scheme import Settings, TextScheme
 from stream_lsh.lsh.solver import Banding
 from stream_lsh.measure.catalog import JACCARD, Measure
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import suggestion
 from stream_lsh.text.catalog import DEFAULT
 from stream_lsh.text.shingles import Shingler
 
@@ -50,7 +50,7 @@ def text_scheme(
     """
     if method not in METHODS:
         expected = " or ".join(METHODS)
-        raise ConfigError(f"method: got {method!r}, expected {expected}; did you mean {nearest(method, METHODS)!r}?")
+        raise ConfigError(f"method: got {method!r}, expected {expected}{suggestion(method, METHODS)}")
     scheme: Callable[..., ShingleScheme] = ExactScheme
     if method == LSH:
         scheme = partial(TextScheme, recall=recall, banding=banding)

@@ -29,7 +29,7 @@ from stream_lsh.measure.cosine import HALF_TURN, Angle
 from stream_lsh.measure.distance import Distance
 from stream_lsh.measure.euclidean import Euclidean
 from stream_lsh.measure.hamming import Hamming
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import suggestion
 
 COSINE, EUCLIDEAN, HAMMING = "cosine", "euclidean", "hamming"
 VECTOR_MEASURES = (COSINE, EUCLIDEAN, HAMMING)
@@ -80,7 +80,7 @@ class VectorMeasure:
     def __post_init__(self) -> None:
         if self.name not in VECTOR_MEASURES:
             problem = f"measure: got {self.name!r}, expected {', '.join(VECTOR_MEASURES)}"
-            raise ConfigError(f"{problem}; did you mean {nearest(self.name, VECTOR_MEASURES)!r}?")
+            raise ConfigError(f"{problem}{suggestion(self.name, VECTOR_MEASURES)}")
         problems = []
         if not 1 <= self.dimension <= MOST_DIMENSIONS:
             problems.append(f"dimension: got {self.dimension}, expected 1 to {MOST_DIMENSIONS}")

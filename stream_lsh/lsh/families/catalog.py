@@ -11,7 +11,7 @@ from stream_lsh.lsh.families.hyperplanes import Hyperplanes
 from stream_lsh.lsh.families.lengths import Lengths
 from stream_lsh.lsh.families.lines import Lines
 from stream_lsh.lsh.families.minhash import MinHash
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import suggestion
 
 FAMILIES: Mapping[str, type[Family]] = {
     one.name: one for one in (MinHash, BitSampling, Hyperplanes, Lines, GridTriples, Lengths)
@@ -35,9 +35,7 @@ def family(name: str, **settings: Any) -> Family:
 lines, grid_triples, lengths; did you mean 'hyperplanes'?
     """
     if name not in FAMILIES:
-        raise ConfigError(
-            f"family: got {name!r}, expected one of {', '.join(FAMILIES)}; did you mean {nearest(name, FAMILIES)!r}?"
-        )
+        raise ConfigError(f"family: got {name!r}, expected one of {', '.join(FAMILIES)}{suggestion(name, FAMILIES)}")
     try:
         return FAMILIES[name](**settings)
     except TypeError as error:

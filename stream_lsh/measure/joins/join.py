@@ -11,7 +11,7 @@ from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.measure.jaccard import shared_counts
 from stream_lsh.measure.joins.candidates import by_length, by_position, by_prefix, by_suffix
 from stream_lsh.measure.joins.strings import Strings, rarest_first
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import suggestion
 
 Candidates = Callable[[Strings, Strings | None, float], Iterator[tuple[I64, I64]]]
 
@@ -80,7 +80,7 @@ def join(
         raise ConfigError(f"threshold: got {threshold}, expected a number above 0 and at most 1")
     if method not in METHODS:
         expected = ", ".join(METHODS)
-        raise ConfigError(f"method: got {method!r}, expected {expected}; did you mean {nearest(method, METHODS)!r}?")
+        raise ConfigError(f"method: got {method!r}, expected {expected}{suggestion(method, METHODS)}")
     collections = [sets] if others is None else [sets, others]
     strings = rarest_first(collections)
     left, right = strings[0], None if others is None else strings[1]

@@ -15,7 +15,7 @@ from mmh3 import hash64
 from stream_lsh.errors import ConfigError
 from stream_lsh.records.block.transforms import EXPLODING, MOST_TOKENS, Transform, transform
 from stream_lsh.records.model import SEVERAL, Values
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import suggestion
 
 MOST_KEYS = 12
 """The most keys of one record by one rule: the first ones in the order of their parts."""
@@ -88,6 +88,5 @@ def _parts_of(values: Values, places: Sequence[int], transformed: Transform) -> 
 
 def _place(name: str, places: Mapping[str, int]) -> int:
     if name not in places:
-        hint = f"; did you mean {nearest(name, places)!r}?" if places else ""
-        raise ConfigError(f"got the field {name!r}, expected one of the profile{hint}")
+        raise ConfigError(f"got the field {name!r}, expected one of the profile{suggestion(name, places)}")
     return places[name]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.records.compare.phonetic import CODES, phonetic_code
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import suggestion
 
 Transform = Callable[[str], tuple[str, ...]]
 """Converts a value to its parts: none, one, or several, of which one must agree."""
@@ -88,7 +88,5 @@ def transform(name: str) -> Transform:
         return (lambda value: (value[:count],)) if counted[1] == "first" else (lambda value: (value[-count:],))
     if name not in _NAMED:
         expected = ", ".join(TRANSFORMS)
-        raise ConfigError(
-            f"transform: got {name!r}, expected one of {expected}; did you mean {nearest(name, TRANSFORMS)!r}?"
-        )
+        raise ConfigError(f"transform: got {name!r}, expected one of {expected}{suggestion(name, TRANSFORMS)}")
     return _NAMED[name]

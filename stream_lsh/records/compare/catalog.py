@@ -19,7 +19,7 @@ from stream_lsh.records.compare.quantities import Measures, Prices
 from stream_lsh.records.compare.tfidf import TfIdf
 from stream_lsh.records.compare.tokens import TokenSet, TokenSort
 from stream_lsh.records.frequencies import TokenFrequencies
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import suggestion
 
 _WITH_LEVELS: Mapping[str, Callable[[Sequence[float]], Comparator]] = {
     "jaro-winkler": jaro_winkler,
@@ -94,7 +94,5 @@ def comparator(name: str, levels: Sequence[float] = (), frequencies: TokenFreque
         return TfIdf(known, levels or _DEFAULT_LEVELS[name], WEIGHTED[name])
     if name not in _WITH_LEVELS:
         expected = ", ".join(COMPARATORS)
-        raise ConfigError(
-            f"comparator: got {name!r}, expected one of {expected}; did you mean {nearest(name, COMPARATORS)!r}?"
-        )
+        raise ConfigError(f"comparator: got {name!r}, expected one of {expected}{suggestion(name, COMPARATORS)}")
     return _WITH_LEVELS[name](levels or _DEFAULT_LEVELS[name])

@@ -31,7 +31,7 @@ import numpy as np
 
 from stream_lsh.arrays import I64
 from stream_lsh.errors import ConfigError
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import suggestion
 from stream_lsh.text.hashing.groups import GROUP, groups
 from stream_lsh.text.hashing.vocabulary import Vocabulary
 from stream_lsh.text.shinglers.runs import Runs
@@ -281,8 +281,8 @@ def require(language: str) -> Any:
     aliases = {alias.lower() for _, several, _, _ in get_all_lexers(plugins=False) for alias in several}
     if language not in aliases:
         raise ConfigError(
-            f"shingles: got the language {language!r}, expected an alias of Pygments; "
-            f"did you mean {nearest(language, sorted(aliases))!r}?"
+            f"shingles: got the language {language!r}, expected an alias of Pygments"
+            f"{suggestion(language, sorted(aliases))}"
         )
     return get_lexer_by_name(language)
 

@@ -15,7 +15,7 @@ import numpy as np
 from mmh3 import hash64
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.spelling import nearest
+from stream_lsh.spelling import suggestion
 from stream_lsh.text.hashing.groups import GROUP, groups
 from stream_lsh.text.hashing.tokens import WORDS, WORDS_1, lower_words, token_places, word_pattern
 from stream_lsh.text.hashing.vocabulary import Vocabulary
@@ -134,8 +134,8 @@ def require(language: str) -> tuple[Callable[[list[str]], list[str]], str]:
     """
     if language not in LANGUAGES:
         raise ConfigError(
-            f"shingles: got the language {language!r}, expected one of {', '.join(LANGUAGES)}; "
-            f"did you mean {nearest(language, LANGUAGES)!r}?"
+            f"shingles: got the language {language!r}, expected one of {', '.join(LANGUAGES)}"
+            f"{suggestion(language, LANGUAGES)}"
         )
     try:
         import Stemmer  # type: ignore[import-not-found]  # noqa: PLC0415 - optional

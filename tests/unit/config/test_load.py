@@ -54,7 +54,8 @@ def pipeline(lines: str) -> str:
         ("sauce = 1", "3: pipeline.sauce: got an unknown key; did you mean 'source'?"),
         ("retention_ms = 1", "3: pipeline.retention_ms: got an unknown key; did you mean 'retention'?"),
         ("brokers = 1", "3: pipeline.brokers: got an unknown key; it belongs in [kafka]"),
-        ("'\\u0000 ' = 1", "3: pipeline.'\\\\u0000 ': got an unknown key; did you mean 'source'?"),
+        ("'\\u0000 ' = 1", "3: pipeline.'\\\\u0000 ': got an unknown key; see docs/reference/configuration.md"),
+        ("topics.foo = 'x'", "3: pipeline.topics.foo: got an unknown key; see docs/reference/configuration.md"),
         ("name = 'né'", f"3: pipeline.name: got 'n\\xe9', expected {TOPIC}; did you mean 'n'?"),
         ("name = 7", f"3: pipeline.name: got 7, expected {TOPIC}"),
         ("name = ''", f"3: pipeline.name: got '', expected {TOPIC}"),
@@ -344,7 +345,7 @@ def test_a_mistake_between_pipelines(second: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("keys", "messages"),
     [
-        ({"protocol": "TLS"}, ["expected PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL; did you mean 'SSL'?"]),
+        ({"protocol": "SSLL"}, ["expected PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL; did you mean 'SSL'?"]),
         (
             {"username": "ann", "password": "hunter2", "mechanism": "scram-sha-256"},
             ["SCRAM-SHA-512; did you mean 'SCRAM-SHA-256'?"],
@@ -417,13 +418,17 @@ def test_a_password_of_a_wrong_type_is_not_shown() -> None:
         ("PIPELINE__NEWS_EN__REKEY", "1", "got '1', expected true or false"),
         ("PIPELINE__NEWS_EN__SOURCE", "\udcff", "got bytes that are not UTF-8, expected text"),
         ("PIPELINE__NEWS_EN__TOPICS__MATCHES", "s", "got the topic 's', which is `source` of the pipeline"),
-        ("KAFKA__SECURITY__PROTOCOL", "TLS", "got 'TLS', expected PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL;"),
+        ("KAFKA__SECURITY__PROTOCOL", "TLS", "got 'TLS', expected PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL"),
     ],
 )
 def test_a_mistake_in_the_environment(variable: str, value: str, message: str) -> None:
     name = f"STREAM_LSH__{variable}"
     (found,) = problems(pipeline("name = 'news-en'"), {name: value, "STREAM_LSH_DATA": "no setting", "PATH": ""})
     assert found.startswith(f"environment: {name}: {message}")
+
+
+def test_a_variable_like_no_other_has_no_suggestion() -> None:
+    assert problems("", {"STREAM_LSH__X": ""}) == ["environment: STREAM_LSH__X: got a variable that overrides nothing"]
 
 
 def test_two_spellings_of_one_variable_are_a_mistake() -> None:

@@ -42,6 +42,8 @@ def test_an_unknown_profile_is_reported_with_the_nearest_one() -> None:
         "c.toml:5: pipeline.profile: got 'compnies', expected people, companies, products, bibliography or the path of "
         "a file; did you mean 'companies'?"
     )
+    (message,) = problems(HEAD + 'profile = "nosuch"\n')
+    assert message.endswith("expected people, companies, products, bibliography or the path of a file")
     (message,) = problems(HEAD + 'profile = "nowhere/people.toml"\n')
     assert message.startswith(
         "c.toml:5: pipeline.profile: nowhere/people.toml: got No such file or directory, expected"

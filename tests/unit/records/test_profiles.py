@@ -67,7 +67,7 @@ def problems_of(text: str) -> list[str]:
         ("levels = [0.9]", "m = [1, 1, 1, 1]", 9, "comparison.u: got none, expected both `m` and `u`"),
         ("[[comparison]]", "[[lsh]]\nfields = ['born']\n[[comparison]]", 10, "lsh.fields: got the field 'born'"),
         ("[[comparison]]", "[[field]]\nname = 'surname'\n[[comparison]]", 10, "field.name: got 'surname' a second"),
-        ("[[comparison]]", "match = 0.5\n[[comparison]]", 9, "field.match: got an unknown key; did you mean"),
+        ("[[comparison]]", "match = 1\n[[comparison]]", 9, "field.match: got an unknown key; see docs/"),
         ("[[comparison]]", "m = [1]\n[[comparison]]", 9, "field.m: got an unknown key; it belongs in [[comparison]]"),
         ("[[field]]", "[field]", 5, "field: got a table, expected [[field]]"),
         ("match = 0.9", "match = ", 3, "not TOML"),

@@ -257,7 +257,7 @@ def test_control_characters_are_escaped() -> None:
     ("arguments", "words"),
     [
         (["a", "a", "-"], "got the id 'a' twice, expected two of them"),
-        (["a", "bb", "-"], "got the id 'bb', which no document has: did you mean 'b'?"),
+        (["a", "bb", "-"], "got the id 'bb', which no document has"),
         (["y", "z", "-"], "got the id 'z', which no document has"),
         (["a"], "required: B"),
         (["a", "b"], "got neither files nor --config nor --url, expected one of them"),
@@ -282,6 +282,13 @@ def test_wrong_use_is_reported_ends_with_2_and_prints_nothing_else(arguments: li
 
 def test_nothing_at_all_has_no_such_document() -> None:
     assert run("a", "b", "-", stdin=b"", code=2).count("which no document has") == 2
+
+
+def test_the_nearest_id_is_suggested_for_an_unknown_one() -> None:
+    documents = lines_of([{"id": "news-1235", "text": STORY}, {"id": "5", "text": EDITED}])
+    errors = run("news-1234", "99", "-", stdin=documents, code=2)
+    assert "got the id 'news-1234', which no document has; did you mean 'news-1235'?\n" in errors
+    assert "got the id '99', which no document has\n" in errors
 
 
 def test_rejected_documents_are_reported() -> None:
