@@ -1,4 +1,4 @@
-"""Spans of time and sizes, as people write them."""
+"""Spans of time, sizes and numbers, as people write and read them."""
 
 import re
 from fractions import Fraction
@@ -7,6 +7,8 @@ SPAN_UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000,
 """Unit to milliseconds."""
 SIZE_UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 """Unit to bytes; powers of 1,024."""
+_SHOWN_SIZES = {"PB": 1e15, "TB": 1e12, "GB": 1e9, "MB": 1e6, "KB": 1e3}
+_LARGE = {"trillion": 1e12, "billion": 1e9, "million": 1e6}
 
 
 def span_ms(text: str) -> int | None:
@@ -39,6 +41,33 @@ def size_bytes(text: str) -> int | None:
     """
     units = {unit: Fraction(size) for unit, size in SIZE_UNITS.items()}
     return _quantity(text.upper(), units | {"": Fraction(1)})
+
+
+def size_text(size: float) -> str:
+    """A size in decimal units, with two digits or whole.
+
+    Example:
+        >>> size_text(1_234), size_text(56_789_000), size_text(2.1e15)
+        ('1.2 KB', '57 MB', '2.1 PB')
+    """
+    for name, unit in _SHOWN_SIZES.items():
+        if size >= unit:
+            amount = size / unit
+            return f"{amount:,.0f} {name}" if amount >= 10 else f"{amount:.1f} {name}"
+    return f"{size:.0f} B"
+
+
+def count_text(number: float) -> str:
+    """A number with three digits, or whole.
+
+    Example:
+        >>> count_text(0.1234), count_text(1_234), count_text(2_345_678), count_text(1.31e9)
+        ('0.123', '1,234', '2.35 million', '1.31 billion')
+    """
+    for name, unit in _LARGE.items():
+        if number >= unit:
+            return f"{count_text(number / unit)} {name}"
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def _quantity(text: str, units: dict[str, Fraction]) -> int | None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.errors import ConfigError
+from stream_lsh.settings.units import count_text, size_text
 from stream_lsh.sizing import costs
 from stream_lsh.sizing.load import BUSY_BATCH, Load
 from stream_lsh.sizing.sample import Sample, sample_of
@@ -77,7 +78,8 @@ class Plan:
         peak: documents a second for which workers are planned.
         cpu: seconds of processor time a second at the peak, by step.
         bottleneck: the step that limits the stream.
-        workers: that the peak needs.
+        workers: as many as the peak needs, and no more than partitions.
+        needed: workers that the peak needs; above 1,000 they are not counted.
         partitions: of the source.
         memory: bytes of the worker that settles; all others have less.
         other_memory: bytes of each other worker.
@@ -94,6 +96,7 @@ class Plan:
     cpu: Mapping[str, float]
     bottleneck: str
     workers: int
+    needed: int
     partitions: int
     memory: float
     other_memory: float
@@ -141,6 +144,7 @@ def plan(config: Config, pipeline: PipelineConfig, load: Load, partitions: int =
         cpu=layout.cpu,
         bottleneck=bottleneck,
         workers=layout.workers,
+        needed=layout.workers + layout.lacking,
         partitions=layout.partitions,
         memory=layout.memory,
         other_memory=layout.other_memory,
@@ -150,6 +154,16 @@ def plan(config: Config, pipeline: PipelineConfig, load: Load, partitions: int =
         recovery=_recovery(config, load, sample, layout.documents, layout.workers),
         notes=tuple(_notes(load, layout, ceiling, bottleneck, memory)),
     )
+
+
+def workers_needed(workers: int) -> str:
+    """A number of workers, as far as a plan counts them.
+
+    Example:
+        >>> workers_needed(101), workers_needed(1_001)
+        ('101', 'more than 1,000')
+    """
+    return f"more than {_MOST_WORKERS:,}" if workers > _MOST_WORKERS else f"{workers:,}"
 
 
 def documents_kept(pipeline: PipelineConfig, load: Load, partitions: int) -> float:
@@ -317,27 +331,27 @@ def _notes(load: Load, layout: _Layout, ceiling: Ceiling, bottleneck: str, most:
     workers, partitions, marks = layout.workers, layout.partitions, layout.cpu["event time"]
     if ceiling.used > 1:
         yield (
-            f"settle needs {ceiling.used:.1f} times what one worker can do, {ceiling.pairs:,.0f} pairs a second. More "
-            f"workers do not help. Divide the stream into {ceil(ceiling.used)} pipelines or more, by a key that "
-            "near-duplicates share (language, market, type), or publish fewer pairs: a higher threshold, a lower "
-            "max_candidates"
+            f"settle needs {ceiling.used:,.1f} times what one worker can do, {count_text(ceiling.pairs)} pairs a "
+            f"second. More workers do not help. Divide the stream into {ceil(ceiling.used):,} pipelines or more, by a "
+            "key that near-duplicates share (language, market, type), or publish fewer pairs: a higher threshold, a "
+            "lower max_candidates"
         )
     elif ceiling.used > _NEAR_CEILING:
         yield f"settle uses {ceiling.used:.0%} of its ceiling at the peak; further workers do not raise the ceiling"
     if layout.lacking:
-        needed = workers + layout.lacking
+        needed = workers_needed(workers + layout.lacking)
         yield f"{partitions} partitions are too few: the peak needs {needed} workers, and each needs a partition"
     elif GROWTH * workers > partitions:
         yield f"{partitions} partitions leave little room: the number of partitions cannot change without starting over"
     if layout.memory > most:
         yield (
-            f"the worker that settles needs {layout.memory / 1e9:.0f} GB: keep fewer documents (retention, "
+            f"the worker that settles needs {size_text(layout.memory)}: keep fewer documents (retention, "
             "max_documents), or divide the stream into several pipelines"
         )
     if marks > _MANY_MARKS * sum(layout.cpu.values()):
         yield (
-            f"marks of event time take {marks:.2g} cores. They grow with the workers and the square of the partitions: "
-            "use fewer partitions, or several pipelines"
+            f"marks of event time take {count_text(marks)} cores. They grow with the workers and the square of the "
+            "partitions: use fewer partitions, or several pipelines"
         )
     if workers == 1:
         yield "one worker is enough; a second one takes over within seconds if it fails"

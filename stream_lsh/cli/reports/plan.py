@@ -7,11 +7,12 @@ from dataclasses import asdict
 
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.config.model import Config
+from stream_lsh.settings.units import count_text, size_text
 from stream_lsh.sizing.load import Load
-from stream_lsh.sizing.plan import SHARE, Plan
+from stream_lsh.sizing.plan import SHARE, Plan, workers_needed
 
 _WIDEST = 100
-_KB, _MB, _GB, _TB = 1e3, 1e6, 1e9, 1e12
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
 def as_json(plan: Plan) -> str:
@@ -23,27 +24,31 @@ def as_text(plan: Plan, config: Config, load: Load, screen: Screen) -> Iterator[
     """Tables of the deployment, the steps and the topics; then the notes."""
     ceiling, recovery = plan.ceiling, plan.recovery
     yield (
-        f"{plan.pipeline}: {as_count(load.rate)} documents a second, at the peak {as_count(plan.peak)}; "
-        f"{as_count(plan.documents)} documents kept"
+        f"{plan.pipeline}: {count_text(load.rate)} documents a second, at the peak {count_text(plan.peak)}; "
+        f"{count_text(plan.documents)} documents kept"
     )
     yield ""
-    settles = f"{as_bytes(plan.memory)}; {as_bytes(plan.other_memory)} without the ledger"
-    starts = f"{_seconds(recovery.from_disk)} from disk, {_seconds(recovery.from_changelogs)} from the changelogs"
+    settles = f"{size_text(plan.memory)}; {size_text(plan.other_memory)} without the ledger"
+    starts = f"{_duration(recovery.from_disk)} from disk, {_duration(recovery.from_changelogs)} from the changelogs"
+    busy = f"{plan.workers} of {SHARE:.0%} of a core each at the peak"
+    few = f"{plan.workers}, one for each partition, but the peak needs {workers_needed(plan.needed)}"
     rows = [
-        ("workers", f"{plan.workers} of {SHARE:.0%} of a core each at the peak"),
+        ("workers", busy if plan.needed == plan.workers else few),
         ("partitions", str(plan.partitions)),
-        ("memory of a worker", as_bytes(plan.memory) if plan.workers == 1 else settles),
-        ("disk of a worker", as_bytes(plan.disk) if plan.disk else "none (data_dir is empty)"),
-        ("disk of all brokers", f"{as_bytes(sum(topic.disk for topic in plan.topics.values()))}, {_copies(config)}"),
-        ("written to brokers", f"{as_bytes(sum(topic.written for topic in plan.topics.values()))}/s with copies"),
-        ("read by workers", f"{as_bytes(sum(topic.read for topic in plan.topics.values()))}/s"),
+        ("memory of a worker", size_text(plan.memory) if plan.workers == 1 else settles),
+        ("disk of a worker", size_text(plan.disk) if plan.disk else "none (data_dir is empty)"),
+        ("disk of all brokers", f"{size_text(sum(topic.disk for topic in plan.topics.values()))}, {_copies(config)}"),
+        ("written to brokers", f"{size_text(sum(topic.written for topic in plan.topics.values()))}/s with copies"),
+        ("read by workers", f"{size_text(sum(topic.read for topic in plan.topics.values()))}/s"),
         ("start", starts),
     ]
     if ceiling.documents:
-        limit = (
-            f"{as_count(ceiling.pairs)} pairs a second, {as_count(ceiling.documents)} documents a second of this stream"
+        pairs, documents = count_text(ceiling.pairs), count_text(ceiling.documents)
+        over = f"the peak needs {ceiling.used:,.1f} times that"
+        used = f"{ceiling.used:.0%} used at the peak" if ceiling.used <= 1 else over
+        rows.append(
+            ("ceiling of settle", f"{pairs} pairs a second, {documents} documents a second of this stream: {used}")
         )
-        rows.append(("ceiling of settle", f"{limit}: {ceiling.used:.0%} used at the peak"))
     yield from _table(rows)
     yield ""
     steps = [("step", "cores at the peak", ""), *_steps(plan)]
@@ -51,7 +56,7 @@ def as_text(plan: Plan, config: Config, load: Load, screen: Screen) -> Iterator[
     yield ""
     head = ("topic", "messages/s", "bytes/s", "with copies/s", "disk")
     topics = [
-        (name, as_count(topic.messages), as_bytes(topic.bytes), as_bytes(topic.written), as_bytes(topic.disk))
+        (name, count_text(topic.messages), size_text(topic.bytes), size_text(topic.written), size_text(topic.disk))
         for name, topic in plan.topics.items()
     ]
     yield from _table([head, *topics], numbers=(1, 2, 3, 4))
@@ -63,8 +68,8 @@ def as_text(plan: Plan, config: Config, load: Load, screen: Screen) -> Iterator[
 
 def _steps(plan: Plan) -> Iterator[tuple[str, str, str]]:
     for step, spent in plan.cpu.items():
-        yield step, f"{spent:.3f}", "<- bottleneck" if step == plan.bottleneck else ""
-    yield "together", f"{plan.cores:.3f}", ""
+        yield step, f"{spent:,.3f}", "<- bottleneck" if step == plan.bottleneck else ""
+    yield "together", f"{plan.cores:,.3f}", ""
 
 
 def _copies(config: Config) -> str:
@@ -82,31 +87,14 @@ def _table(rows: Sequence[tuple[str, ...]], numbers: Sequence[int] = ()) -> Iter
         yield "  ".join(cells).rstrip()
 
 
-def as_count(number: float) -> str:
-    """A number with three digits, or whole.
+def _duration(seconds: float) -> str:
+    """A time in the greatest unit that it has two of.
 
     Example:
-        >>> as_count(0.1234), as_count(1_234), as_count(2_345_678)
-        ('0.123', '1,234', '2.35 million')
+        >>> [_duration(seconds) for seconds in (90, 600, 7_200, 532_380)]
+        ['90 s', '10 min', '2 h', '6 days']
     """
-    if number >= _MB:
-        return f"{number / _MB:,.3g} million"
-    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
-
-
-def as_bytes(size: float) -> str:
-    """A size in decimal units.
-
-    Example:
-        >>> as_bytes(1_234), as_bytes(56_789_000)
-        ('1.2 KB', '57 MB')
-    """
-    for unit, name in ((_TB, "TB"), (_GB, "GB"), (_MB, "MB"), (_KB, "KB")):
-        if size >= unit:
-            amount = size / unit
-            return f"{amount:,.0f} {name}" if amount >= 10 else f"{amount:.1f} {name}"
-    return f"{size:.0f} B"
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+    for unit, name in ((_DAY, "days"), (_HOUR, "h"), (_MINUTE, "min")):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:,.0f} {name}"
+    return f"{seconds:.0f} s"

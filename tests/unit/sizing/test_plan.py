@@ -187,6 +187,8 @@ def test_more_documents_than_memory_need_more_workers_or_fewer_documents() -> No
 def test_too_few_partitions_are_reported() -> None:
     made = planned(replace(SPARSE, rate=20_000), "retention = '1h'", partitions=4)
     assert (made.partitions, made.workers) == (4, 4)
+    assert made.needed > 4
+    assert any(f"the peak needs {made.needed} workers" in note for note in made.notes)
     assert any("4 partitions are too few" in note for note in made.notes)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from stream_lsh.cli.commands.plan import run
-from stream_lsh.cli.reports.plan import as_bytes, as_count
+from stream_lsh.settings.units import count_text, size_text
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 STREAMS = {
@@ -60,14 +60,14 @@ def sizing_table() -> str:
         rows.append(
             (
                 name,
-                as_count(plan["peak"]),
-                as_count(plan["documents"]),
+                count_text(plan["peak"]),
+                count_text(plan["documents"]),
                 str(plan["workers"]),
                 str(plan["partitions"]),
-                as_bytes(plan["memory"]),
-                as_bytes(plan["disk"]),
-                as_bytes(sum(topic["disk"] for topic in topics)),
-                f"{as_bytes(sum(topic['written'] for topic in topics))}/s",
+                size_text(plan["memory"]),
+                size_text(plan["disk"]),
+                size_text(sum(topic["disk"] for topic in topics)),
+                f"{size_text(sum(topic['written'] for topic in topics))}/s",
                 f"{plan['ceiling']['used']:.0%}",
             )
         )

@@ -41,9 +41,25 @@ def test_the_table_names_the_deployment_the_steps_the_topics_and_the_bottleneck(
     assert max(map(len, text.splitlines())) <= 110
 
 
+def test_numbers_of_a_large_stream_can_be_read_and_the_table_agrees_with_the_notes() -> None:
+    text = ran("plan", "--rate", "1e6").stdout.decode()
+    assert "at the peak 3 million; 263 billion documents kept" in text
+    assert "workers              128, one for each partition, but the peak needs more than 1,000\n" in text
+    assert "the peak needs more than 1,000 workers, and each needs a partition" in text
+    assert "6 days from disk, 7 days from the changelogs\n" in text
+    assert "of this stream: the peak needs 152.3 times that\n" in text
+    assert "Settle needs 152.3 times what one worker can do, 1,970 pairs a second." in text
+    assert "memory of a worker   21 TB; " in text
+    assert "The worker that settles needs 21 TB: keep fewer documents" in text
+    assert "event time            419.430" in text
+    marks = ran("plan", "--rate", "1e5").stdout.decode()
+    assert "Marks of event time take 419 cores." in marks
+    assert "e+0" not in text + marks
+
+
 def test_json_has_the_same_numbers_for_programs() -> None:
     (plan,) = plan_json("--rate", "50", "--near-duplicates", "0.2", "--matches", "1")
-    assert plan["workers"] >= 1
+    assert plan["workers"] == plan["needed"] >= 1
     assert plan["partitions"] >= plan["workers"]
     assert plan["cores"] == pytest.approx(sum(plan["cpu"].values()))
     assert plan["bottleneck"] in plan["cpu"]
