@@ -29,7 +29,7 @@ from stream_lsh.files.discover import find_inputs
 from stream_lsh.settings.units import size_bytes
 
 _EPILOG = """\
-inputs and outputs are those of `stream-lsh dedup`; a cluster has the id of its oldest member.
+inputs, matches, clusters and rejects are those of `stream-lsh dedup`; a cluster has the id of its oldest member.
 
 examples:
   stream-lsh allpairs articles.jsonl.gz > truth.jsonl

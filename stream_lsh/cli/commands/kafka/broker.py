@@ -8,8 +8,8 @@ from stream_lsh.cli.options.parser import Parser, whole
 from stream_lsh.errors import ConfigError
 
 _EPILOG = """\
-`start` downloads Kafka from Maven Central once (43 MB, kept in the cache folder of the home), needs Java 17 or later,
-and returns when the broker answers.  Messages stay in the folder until it is removed.
+`start` needs Java 17 or later and, the first time, Apache Maven (`mvn`), which downloads Kafka (43 MB, kept in the
+cache folder of the home).  It returns when the broker answers.  Messages stay in the folder until it is removed.
 
 examples:
   stream-lsh broker start
