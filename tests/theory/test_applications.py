@@ -142,7 +142,7 @@ def test_customers_who_bought_the_same_are_similar() -> None:
 
 def test_ratings_are_bags() -> None:
     ratings = SimilarSets(threshold=0.4, bag=True)
-    (match,) = ratings.add_many([("ann", "abcc"), ("bob", "aacccc")])
+    (match,) = ratings.add_many([("ann", [*"abcc"]), ("bob", [*"aacccc"])])
     assert match.similarity == 3 / 7
 
 
