@@ -24,7 +24,7 @@ EXIT_CODES = {
     FAILED: "failure: a file cannot be read, a disk is full, no broker answers, nothing but rejects (or any, --strict)",
     WRONG_USE: "wrong options, configuration, broker settings or topics; `check`: a finding that is wrong",
     INTERRUPTED: "interrupted (Ctrl-C)",
-    TERMINATED: "terminated (SIGTERM)",
+    TERMINATED: "terminated (SIGTERM, or SIGHUP: the terminal was closed)",
 }
 """The exit codes of all commands."""
 

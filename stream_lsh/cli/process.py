@@ -1,4 +1,4 @@
-"""The process of a command: Ctrl-C and SIGTERM, and the search for reference cycles.
+"""The process of a command: Ctrl-C, SIGTERM and SIGHUP, and the search for reference cycles.
 
 Signals are exceptions where they can be handled, and are held back where they would do harm.
 
@@ -18,19 +18,19 @@ from stream_lsh.errors import ConfigError
 T = TypeVar("T")
 _COLLECT_AFTER = 100_000
 """Objects between two searches for reference cycles; with Python's 700 these take a twentieth of the time."""
-_BOTH = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Terminated(BaseException):
-    """SIGTERM, as an exception, so that it cleans up as Ctrl-C does."""
+    """SIGTERM, or a terminal that was closed, as an exception, so that it cleans up as Ctrl-C does."""
 
 
 @contextmanager
 def as_exceptions() -> Iterator[None]:
-    """Have SIGINT raise KeyboardInterrupt and SIGTERM raise Terminated; as before afterwards."""
+    """Have SIGINT raise KeyboardInterrupt, SIGTERM and SIGHUP raise Terminated; as before afterwards."""
     before: dict[int, Any] = {}
     try:
-        for number in _BOTH:
+        for number in _caught():
             before[number] = signal.signal(number, _raise)
     except ValueError:  # not in the main thread: signals do not come here
         pass
@@ -70,7 +70,7 @@ def run_cancellable(work: Coroutine[Any, Any, T]) -> T:
 
 @contextmanager
 def as_cancellation(loop: Any, task: Any) -> Iterator[None]:
-    """Cancel an asyncio task on either signal, and raise the matching exception when the task has cleaned up.
+    """Cancel an asyncio task on a signal, and raise the matching exception when the task has cleaned up.
 
     An exception that is raised in the middle of a loop ends whatever happens to run.  A second signal does that.
     """
@@ -85,7 +85,7 @@ def as_cancellation(loop: Any, task: Any) -> Iterator[None]:
         for caught, handler in before.items():
             signal.signal(caught, handler)
 
-    before = {number: signal.signal(number, cancel) for number in _BOTH}
+    before = {number: signal.signal(number, cancel) for number in _caught()}
     try:
         yield
     except BaseException:
@@ -96,23 +96,28 @@ def as_cancellation(loop: Any, task: Any) -> Iterator[None]:
         restore()
 
 
+def _caught() -> list[signal.Signals]:
+    """The signals that end a command; under nohup it outlives its terminal."""
+    return [number for number in _SIGNALS if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN]
+
+
 def _raise(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt if number == signal.SIGINT else Terminated
 
 
 def hold() -> None:
     """Hold signals until `release`."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, _BOTH)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
 
 
 def release() -> None:
     """Deliver the signals that were held."""
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _BOTH)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
 
 def ignore() -> None:
-    """Ignore SIGINT and SIGTERM in a child process: a terminal sends Ctrl-C to both, and the parent ends the child."""
-    for number in _BOTH:
+    """Ignore the signals in a child process: a terminal sends them to both, and the parent ends the child."""
+    for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 
 

@@ -3,6 +3,7 @@
 import gc
 import logging
 import resource
+import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -25,8 +26,8 @@ COLLECT_AFTER = 100_000
 def execute(config: Config, partitions: Mapping[str, int], level: str, *, embedded: bool = False) -> int:
     """Run until a signal comes or something fails; returns the exit code.
 
-    0 after SIGTERM and SIGINT, with everything acknowledged; 2 for errors that the operator must fix; 1 for all others,
-    after which a supervisor restarts the process.
+    0 after SIGTERM, SIGINT and SIGHUP, with everything acknowledged; 2 for errors that the operator must fix; 1 for all
+    others, after which a supervisor restarts the process.
     """
     allow_open_files()
     app = build_app(config, partitions, embedded=embedded)
@@ -37,6 +38,8 @@ def execute(config: Config, partitions: Mapping[str, int], level: str, *, embedd
     for warnings in warnings_of(config):
         _log.warning("%s", warnings)
     worker = faust.Worker(app, override_logging=False, redirect_stdouts=False, quiet=True)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))  # the engine handles SIGTERM only
     worker.spinner = None  # it writes to standard output, on a terminal or not
     try:
         worker.execute_from_commandline()

@@ -351,6 +351,18 @@ def test_a_worker_with_a_broker_inside_can_be_fed_and_followed(place: Place, tmp
     assert place.left == []
 
 
+def test_a_worker_whose_terminal_is_closed_stops_as_after_sigterm(place: Place, tmp_path: Path) -> None:
+    config = tmp_path / "news.toml"
+    config.write_text('[worker]\nweb = ""\n[[pipeline]]\nsource = "in"\n')
+    with place.start([*COMMAND, "worker", "--config", str(config), "--embedded"]) as process:
+        assert process.stderr
+        while "ready" not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGHUP)
+        process.communicate(timeout=PATIENCE)
+    assert (process.returncode, place.left) == (0, [])
+
+
 @pytest.mark.parametrize("arguments", [["demo"], ["worker", "--embedded", "--config", "news.toml"]])
 def test_without_the_extra_the_error_names_the_package_to_install(place: Place, arguments: list[str]) -> None:
     (place.folder / "news.toml").write_text('[[pipeline]]\nsource = "in"\n')

@@ -93,7 +93,7 @@ def waiting(pipe: IO[bytes]) -> int:
 
 
 @pytest.mark.parametrize("command", INPUTS)
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)])
 def test_an_interruption_leaves_nothing_behind(folder: Path, command: str, number: signal.Signals, code: int) -> None:
     spilled = folder / "spilled"
     spilled.mkdir()
@@ -117,3 +117,20 @@ def test_an_interruption_leaves_nothing_behind(folder: Path, command: str, numbe
     assert b"Traceback" not in err
     assert sorted(os.listdir(folder)) == before
     assert os.listdir(spilled) == []
+
+
+def test_under_nohup_a_command_outlives_its_terminal(folder: Path) -> None:
+    os.mkfifo(folder / "endless")
+    words = ["nohup", sys.executable, "-m", "stream_lsh", "allpairs", "endless", "--clusters", "groups"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder)  # noqa: S603
+    with (folder / "endless").open("wb") as feeder:
+        feeder.write(CONTENTS["texts.jsonl"])
+        feeder.flush()
+        deadline = time.monotonic() + PATIENCE
+        while not list(folder.glob(".groups.*")) or waiting(feeder):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    assert len(json.loads((folder / "groups").read_text())["members"]) == len(COPIES)

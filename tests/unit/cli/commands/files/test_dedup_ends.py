@@ -84,7 +84,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)])
 def test_an_interruption_leaves_no_child_behind(tmp_path: Path, number: signal.Signals, code: int) -> None:
     endless = tmp_path / "endless"
     os.mkfifo(endless)
