@@ -2,11 +2,12 @@
 
 import glob
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.files.inflate import STDIN
+from stream_lsh.files.inflate import STDIN, STDIN_CLOSED
 
 TEXT = "text"
 """The format of a file that is one document; its path is the id."""
@@ -93,6 +94,8 @@ def find_inputs(
     problems = finder.problems
     if paths.count(STDIN) > 1:
         problems.append("-: standard input can be read once only")
+    if STDIN in paths and sys.stdin is None:
+        problems.append(STDIN_CLOSED)
     if problems:
         raise ConfigError(problems)
     return finder.inputs

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from stream_lsh.errors import MalformedMessage
 
 STDIN = "-"
+STDIN_CLOSED = "-: standard input is closed, expected a pipe or a file, as in `< FILE`"
 _COMPRESSED_BYTES = 1 << 18
 _PLAIN_BYTES = 1 << 20
 _ZSTD_BYTES = 512

@@ -29,7 +29,9 @@ def require_terminal(command: str, instead: str) -> None:
     Raises:
         ConfigError: one of them is a file or a pipe.
     """
-    names = [name for name, stream in (("input", sys.stdin), ("output", sys.stdout)) if not stream.isatty()]
+    names = [
+        name for name, stream in (("input", sys.stdin), ("output", sys.stdout)) if not (stream and stream.isatty())
+    ]
     if names:
         raise ConfigError(f"{command} needs a terminal, got a standard {names[0]} that is none: {instead}")
 

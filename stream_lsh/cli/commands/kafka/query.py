@@ -12,6 +12,7 @@ from stream_lsh.cli.options.query_api import add_query_api, client_of
 from stream_lsh.cli.output.atomic_files import STDOUT
 from stream_lsh.cli.output.terminal import Screen, plain
 from stream_lsh.errors import ConfigError
+from stream_lsh.files.inflate import STDIN_CLOSED
 
 if TYPE_CHECKING:
     from stream_lsh.client.answers import Match, Similar, StoredDocument
@@ -78,6 +79,8 @@ def make_parser() -> Parser:
 
 
 def _value(options: Namespace) -> Any:
+    if options.file == STDOUT and sys.stdin is None:
+        raise ConfigError(STDIN_CLOSED)
     try:
         data = sys.stdin.buffer.read() if options.file == STDOUT else Path(options.file).read_bytes()
         text = data.decode()

@@ -134,3 +134,32 @@ def test_under_nohup_a_command_outlives_its_terminal(folder: Path) -> None:
     process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert len(json.loads((folder / "groups").read_text())["members"]) == len(COPIES)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "dedup -",
+        "dedup --jobs 1 -",
+        "allpairs -",
+        "plagiarism -",
+        "link - --profile p.toml --format csv",
+        "neighbours texts.jsonl --query - --within 5",
+        "evaluate - texts.jsonl",
+        "feed --config news.toml --format jsonl -",
+        "query - --url http://127.0.0.1:1 --pipeline news",
+    ],
+)
+def test_a_closed_standard_input_is_reported_in_one_line(folder: Path, command: str) -> None:
+    (folder / "news.toml").write_text('[[pipeline]]\nsource = "docs"\n')
+    script = f"{sys.executable} -m stream_lsh {command} <&-"
+    done = subprocess.run(["/bin/bash", "-c", script], capture_output=True, check=False, cwd=folder)  # noqa: S603
+    assert done.stderr == b"stream-lsh: -: standard input is closed, expected a pipe or a file, as in `< FILE`\n"
+    assert done.returncode == 2
+
+
+def test_the_review_of_a_closed_standard_input_needs_a_terminal(folder: Path) -> None:
+    script = f"{sys.executable} -m stream_lsh review people.jsonl --profile p.toml --labels l.csv <&-"
+    done = subprocess.run(["/bin/bash", "-c", script], capture_output=True, check=False, cwd=folder)  # noqa: S603
+    assert (done.returncode, done.stderr.count(b"\n")) == (2, 1), done.stderr
+    assert b"review needs a terminal, got a standard input that is none" in done.stderr
