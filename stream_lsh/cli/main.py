@@ -10,7 +10,7 @@ from importlib import import_module
 
 from stream_lsh import __version__
 from stream_lsh.cli.commands.catalog import COMMANDS, GROUPS, module_of
-from stream_lsh.cli.output.atomic_files import STDOUT, Output
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, discard_stderr, report_lines
 from stream_lsh.cli.process import Terminated, as_exceptions
 from stream_lsh.errors import ConfigError, InvariantError, StreamLSHError
 from stream_lsh.spelling import resembling
@@ -32,6 +32,8 @@ EXIT_CODES = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if sys.stderr is None:  # closed: an output would become standard error, and get the messages
+        discard_stderr()
     try:
         with as_exceptions():
             return _run(arguments)
@@ -46,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if code is None:
             raise
         if message:
-            _say(message)
+            report_lines([f"stream-lsh: {message}"])
         return code
 
 
@@ -122,18 +124,3 @@ def _sentence(error: OSError) -> str:
     reason = error.strerror or str(error)
     where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
     return f"{where}{reason[:1].lower()}{reason[1:]}"
-
-
-def _say(message: str) -> None:
-    try:
-        sys.stderr.write(f"stream-lsh: {message}\n")
-        sys.stderr.flush()
-    except OSError:  # standard error is closed
-        _point_nowhere(2)
-
-
-def _point_nowhere(descriptor: int) -> None:
-    """Keep the interpreter from failing once more when it flushes at exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, descriptor)
-    os.close(nowhere)

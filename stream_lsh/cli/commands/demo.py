@@ -1,12 +1,12 @@
 """`stream-lsh demo`: a live stream of news stories, through a broker and a worker in this process."""
 
-import sys
 import time
 from argparse import Namespace
 from collections.abc import Sequence
 
 from stream_lsh.cli.options.common import TIME_UNITS
 from stream_lsh.cli.options.parser import Parser, share, whole
+from stream_lsh.cli.output.atomic_files import report_lines
 from stream_lsh.cli.runs.demo import check_config_file, show
 from stream_lsh.demo.schedule import CORRECTED, PUBLISHED, WITHDRAWN, Event, schedule
 from stream_lsh.demo.stories import stories
@@ -78,10 +78,10 @@ def _own(paths: Sequence[str]) -> list[Event]:
             events.append(Event(kind, document.id, document.text))
             ids.add(document.id)
         for refusal in wrong[: max(0, _REFUSALS_SHOWN - refused)]:
-            sys.stderr.write(f"{refusal.place}: rejected ({refusal.reason}): {refusal.message}\n")
+            report_lines([f"{refusal.place}: rejected ({refusal.reason}): {refusal.message}"])
         refused += len(wrong)
     if refused > _REFUSALS_SHOWN:
-        sys.stderr.write(f"{refused:,} rejected in all\n")
+        report_lines([f"{refused:,} rejected in all"])
     if not events:
         raise ConfigError(f"{', '.join(paths)}: there is no document in it")
     return events

@@ -1,11 +1,10 @@
 """Batches of documents, from the parts of the inputs; rejected documents are reported."""
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from stream_lsh.cli.output.atomic_files import Output
+from stream_lsh.cli.output.atomic_files import Output, report_lines
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.files.chunks import Part, Refused
 from stream_lsh.model import Document
@@ -60,7 +59,7 @@ def reject(
         reasons[refusal.reason] += 1
         if reasons.total() <= SHOWN and not quiet:
             progress.clear()
-            sys.stderr.write(f"{refusal.place}: rejected ({refusal.reason}): {refusal.message}\n")
+            report_lines([f"{refusal.place}: rejected ({refusal.reason}): {refusal.message}"])
         if rejects is not None:
             rejects.write([_reject_line(refusal)])
 

@@ -1,6 +1,5 @@
 """Reads records from files for the commands, and reports rejected records on standard error."""
 
-import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +16,7 @@ from stream_lsh.cli.options.common import (
     add_time_unit,
 )
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import Output, exit_code
+from stream_lsh.cli.output.atomic_files import Output, exit_code, report_lines
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.runs.input_rows import DELETED, InputRows
 from stream_lsh.files.discover import TABLES, Input
@@ -130,9 +129,7 @@ class RecordReader:
             if self.again <= SHOWN and not self._options.quiet:
                 self.progress.clear()
                 id = ascii(record.id)[:80]
-                sys.stderr.write(
-                    f"{part.path}:{line}: the id {id} is repeated: this record replaces the one before it\n"
-                )
+                report_lines([f"{part.path}:{line}: the id {id} is repeated: this record replaces the one before it"])
 
     @property
     def failed(self) -> bool:

@@ -3,10 +3,10 @@
 import argparse
 import codecs
 import math
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
+from stream_lsh.cli.output.atomic_files import report_lines
 from stream_lsh.errors import ConfigError
 from stream_lsh.settings import units
 from stream_lsh.spelling import resembling
@@ -90,7 +90,7 @@ class Parser(argparse.ArgumentParser):
             name, equals, value = argument.partition("=")
             if name in self._renamed:
                 new = self._renamed[name]
-                sys.stderr.write(f"warning: {name} is now {new}; the next release removes the old name\n")
+                report_lines([f"warning: {name} is now {new}; the next release removes the old name"])
                 current[number] = f"{new}{equals}{value}"
         return current
 

@@ -11,13 +11,28 @@ from stream_lsh.cli.output.result_columns import CLUSTERS, REJECTS, Columns
 from stream_lsh.errors import ConfigError
 
 STDOUT = formats.STDOUT
+_STDERR = 2
 _AT_ONCE = 4096
 """Writes of up to PIPE_BUF bytes to a pipe are atomic, so no reader and no interruption sees half a line."""
 
 
 def report_lines(lines: Iterable[str]) -> None:
-    """Write lines to standard error."""
-    sys.stderr.write("".join(f"{line}\n" for line in lines))
+    """Write lines to standard error; results do not fail because a message about them cannot be printed."""
+    try:
+        sys.stderr.write("".join(f"{line}\n" for line in lines))
+        sys.stderr.flush()
+    except OSError:
+        discard_stderr()
+
+
+def discard_stderr() -> None:
+    """Keep the interpreter from failing once more when it flushes at exit, and files from becoming standard error."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    if nowhere != _STDERR:
+        os.dup2(nowhere, _STDERR)
+        os.close(nowhere)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(_STDERR, "w", closefd=False)
 
 
 def exit_code(read: int, refused: int, *, strict: bool) -> int:

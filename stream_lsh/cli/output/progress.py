@@ -2,8 +2,10 @@
 
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
+from stream_lsh.cli.output.atomic_files import discard_stderr
 from stream_lsh.cli.output.terminal import live_view
 
 _EVERY_S = 0.2
@@ -48,12 +50,17 @@ class Progress:
             self._show(message)
 
     def _show(self, line: Any) -> None:
-        if self._live is None:
-            self._live = live_view(sys.stderr)
-        self._live.update(line, refresh=True)
+        try:
+            if self._live is None:
+                self._live = live_view(sys.stderr)
+            self._live.update(line, refresh=True)
+        except OSError:  # the terminal was closed
+            self._shown = False
+            discard_stderr()
 
     def clear(self) -> None:
         """Wipe the bar away, before something else is written."""
         if self._live is not None:
-            self._live.stop()
-            self._live = None
+            live, self._live = self._live, None
+            with suppress(OSError):  # the terminal was closed
+                live.stop()

@@ -1,6 +1,5 @@
 """The run of `allpairs`: passes documents to the engine and writes its pairs."""
 
-import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,7 +7,7 @@ from itertools import islice
 
 from stream_lsh.allpairs.pairs import AllPairs
 from stream_lsh.cli.input.batches import batches, list_rejects, summary
-from stream_lsh.cli.output.atomic_files import Outputs
+from stream_lsh.cli.output.atomic_files import Outputs, report_lines
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.runs.dedup import cluster_line, measure_for
 from stream_lsh.files.discover import Input
@@ -107,7 +106,7 @@ class AllPairsRun:
             f"{self._groups.count:,} clusters, {seconds:.1f} s"
         ]
         lines += summary(self._reasons, list_rejects(self._outputs.rejects))
-        sys.stderr.write("".join(f"{line}\n" for line in lines))
+        report_lines(lines)
 
 
 class Groups:

@@ -1,7 +1,6 @@
 """The run of `dedup`: reads documents, and writes pairs, clusters or answers."""
 
 import json
-import sys
 from argparse import Namespace
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.json import encode
 
 from stream_lsh.cli.input.batches import batches, list_rejects, summary
-from stream_lsh.cli.output.atomic_files import Outputs
+from stream_lsh.cli.output.atomic_files import Outputs, report_lines
 from stream_lsh.cli.output.caps import caps_lines
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.output.results import Answers
@@ -250,7 +249,7 @@ class DedupRun:
         lines += self._ids_lines()
         lines += caps_lines(counts)
         lines += summary(self._reasons, list_rejects(self._outputs.rejects))
-        sys.stderr.write("".join(f"{line}\n" for line in lines))
+        report_lines(lines)
 
     def _ids_lines(self) -> Iterator[str]:
         """Repeated ids, deletes and late documents, if there are any."""

@@ -1,11 +1,11 @@
 """Evidence for `explain` from files: runs `dedup` again and collects its state of two documents."""
 
-import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Collection, Sequence
 
 from stream_lsh.cli.input.batches import SHOWN, batches
+from stream_lsh.cli.output.atomic_files import report_lines
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.output.results import Answers
 from stream_lsh.errors import ConfigError
@@ -44,7 +44,7 @@ def evidence_in_files(options: Namespace, inputs: Sequence[Input], scheme: Schem
                 documents[document.id] = document
     progress.clear()
     if reasons.total() > SHOWN:
-        sys.stderr.write(f"{reasons.total():,} rejected\n")
+        report_lines([f"{reasons.total():,} rejected"])
     require(ids, documents, digests)
     clusters = {id: cluster.id for cluster in answers.clusters() for id in cluster.members}
     return Evidence(

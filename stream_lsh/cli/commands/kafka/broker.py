@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stream_lsh.cli.options.parser import Parser, whole
+from stream_lsh.cli.output.atomic_files import report_lines
 from stream_lsh.errors import ConfigError
 
 _EPILOG = """\
@@ -28,7 +29,7 @@ def run(arguments: Sequence[str]) -> int:
 
     broker = MavenBroker(options.data, options.port)
     if options.action == "start":
-        broker.start(lambda line: sys.stderr.write(f"{line}\n"))
+        broker.start(lambda line: report_lines([line]))
         sys.stdout.write(f"{broker.address}, process {broker.pid}, data in {options.data}\n")
         return 0
     if broker.pid is None:

@@ -6,7 +6,6 @@ A line that cannot be read is named and passed over.  The command ends when the 
 """
 
 import os
-import sys
 import time
 from argparse import Namespace
 from collections import Counter
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 from stream_lsh.cli.options.common import add_columns, add_format, add_general, allow_records
 from stream_lsh.cli.options.parser import Parser, whole
 from stream_lsh.cli.options.pipelines import one_of
-from stream_lsh.cli.output.atomic_files import exit_code
+from stream_lsh.cli.output.atomic_files import exit_code, report_lines
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.process import as_exceptions, run_client
 from stream_lsh.files.chunks import Refused
@@ -68,7 +67,7 @@ def run(arguments: Sequence[str]) -> int:
         if not options.quiet and (complete or feeder.sent):
             rejects = f", {refused.total():,} rejected" if refused else ""
             seconds = time.monotonic() - started
-            sys.stderr.write(f"{feeder.sent:,} {kind.plural} to {pipeline.source}{rejects}, {seconds:.1f} s\n")
+            report_lines([f"{feeder.sent:,} {kind.plural} to {pipeline.source}{rejects}, {seconds:.1f} s"])
     return exit_code(feeder.sent, refused.total(), strict=options.strict)
 
 

@@ -4,12 +4,12 @@ The pages stay available while workers are down.
 """
 
 import os
-import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
 from stream_lsh.cli.options.parser import Parser
+from stream_lsh.cli.output.atomic_files import report_lines
 from stream_lsh.cli.process import run_cancellable
 from stream_lsh.errors import ConfigError
 
@@ -109,7 +109,7 @@ async def _serve(urls: Sequence[str], tokens: tuple[str, ...], address: tuple[st
     server = PageServer(source, address, tokens if public else ())
     await server.start()
     host = f"[{address[0]}]" if ":" in address[0] else address[0]
-    sys.stderr.write(f"pages: http://{host}:{address[1]}\n")
+    report_lines([f"pages: http://{host}:{address[1]}"])
     try:
         await asyncio.Event().wait()
     finally:

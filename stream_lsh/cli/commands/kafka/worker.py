@@ -7,12 +7,12 @@ It exits with 1 if it lost its broker or its ownership: let a supervisor restart
 import asyncio
 import gc
 import os
-import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stream_lsh.cli.options.parser import Parser
+from stream_lsh.cli.output.atomic_files import report_lines
 
 if TYPE_CHECKING:
     from stream_lsh.config import Config
@@ -58,9 +58,11 @@ def _run(options: Namespace) -> int:
     from stream_lsh.worker.embedded import ADDRESS_VARIABLE, embedded  # noqa: PLC0415
 
     with embedded(config) as broker:
-        sys.stderr.write(
-            "an embedded broker, in memory, for this worker alone: all data is lost when it exits\n"
-            f"for feed and tail:  export {ADDRESS_VARIABLE}={broker.address}\n"
+        report_lines(
+            [
+                "an embedded broker, in memory, for this worker alone: all data is lost when it exits",
+                f"for feed and tail:  export {ADDRESS_VARIABLE}={broker.address}",
+            ]
         )
         _announce(broker.config, broker.partitions)
         return execute(broker.config, broker.partitions, options.log, embedded=True)
@@ -84,10 +86,8 @@ def _announce_kept(config: "Config", stored: "Config") -> None:
 
     for ours, theirs in zip(settings_shown(config), settings_shown(stored), strict=True):
         if ours.value != theirs.value:
-            sys.stderr.write(
-                f"{ours.key}: {theirs.value} instead of {ours.value}: the state was built with it, and keeps it; "
-                "see `Texts in any script` in docs/operations/changes.md\n"
-            )
+            line = f"{ours.key}: {theirs.value} instead of {ours.value}: the state was built with it, and keeps it"
+            report_lines([f"{line}; see `Texts in any script` in docs/operations/changes.md"])
 
 
 def _announce(config: "Config", partitions: Mapping[str, int]) -> None:
@@ -95,4 +95,4 @@ def _announce(config: "Config", partitions: Mapping[str, int]) -> None:
         count = partitions[pipeline.name]
         source = f"{', '.join(pipeline.sources)} -> " if pipeline.rekey else ""
         source += f"{pipeline.documents_topic} ({count} partitions)"
-        sys.stderr.write(f"pipeline {pipeline.name}: {source} -> {pipeline.matches_topic}\n")
+        report_lines([f"pipeline {pipeline.name}: {source} -> {pipeline.matches_topic}"])

@@ -3,6 +3,8 @@
 import fcntl
 import json
 import os
+import pty
+import select
 import signal
 import subprocess
 import sys
@@ -163,3 +165,41 @@ def test_the_review_of_a_closed_standard_input_needs_a_terminal(folder: Path) ->
     done = subprocess.run(["/bin/bash", "-c", script], capture_output=True, check=False, cwd=folder)  # noqa: S603
     assert (done.returncode, done.stderr.count(b"\n")) == (2, 1), done.stderr
     assert b"review needs a terminal, got a standard input that is none" in done.stderr
+
+
+@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full"])
+@pytest.mark.parametrize(
+    "command", [*PAIRS, "dedup texts.jsonl wrong.jsonl --jobs 2", "link people.jsonl --profile p.toml"]
+)
+def test_results_do_not_depend_on_standard_error(folder: Path, command: str, redirection: str) -> None:
+    (folder / "wrong.jsonl").write_bytes(b"nonsense\n")
+    script = f"{sys.executable} -m stream_lsh {command} --matches out {redirection}"
+    done = subprocess.run(["/bin/bash", "-c", script], capture_output=True, check=False, cwd=folder)  # noqa: S603
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert [json.loads(line) for line in (folder / "out").read_bytes().splitlines()]
+
+
+@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full"])
+def test_a_failure_that_cannot_be_printed_has_its_exit_code(folder: Path, redirection: str) -> None:
+    script = f"{sys.executable} -m stream_lsh dedup nothing.jsonl --matches out {redirection}"
+    done = subprocess.run(["/bin/bash", "-c", script], capture_output=True, check=False, cwd=folder)  # noqa: S603
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")
+
+
+def test_results_do_not_depend_on_a_terminal_that_shows_the_progress(folder: Path) -> None:
+    os.mkfifo(folder / "endless")
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "stream_lsh", "dedup", "endless", "--jobs", "1", "--matches", "out"]
+    process = subprocess.Popen(words, stderr=theirs, cwd=folder)  # noqa: S603
+    os.close(theirs)
+    lines = a_few_thousand(2000).splitlines(keepends=True)
+    with (folder / "endless").open("wb") as feeder:
+        for number in range(0, len(lines), 50):
+            feeder.write(b"".join(lines[number : number + 50]))
+            feeder.flush()
+            if ours >= 0 and select.select([ours], [], [], 0.02)[0]:
+                os.close(ours)
+                ours = -1
+    assert ours < 0
+    assert process.wait(PATIENCE) == 0
+    assert len((folder / "out").read_bytes().splitlines()) >= len(lines) // 2
