@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from stream_lsh.cli.options.common import add_encoding, add_general, add_max_bytes, add_output, add_rejects
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, exit_code, report_lines
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, report_lines
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.errors import ConfigError
 
@@ -66,7 +66,7 @@ def run(arguments: Sequence[str]) -> int:
     if not options.quiet:
         unknown = f", {evaluated.unknown:,} of them not in the truth" if evaluated.unknown else ""
         report_lines([f"{evaluated.items:,} ids{unknown}", *run.summary()])
-    return exit_code(evaluated.items, run.refused, strict=options.strict)
+    return run.exit_code
 
 
 def make_parser() -> Parser:

@@ -85,14 +85,17 @@ def run_with(options: Namespace, module: str, name: str, columns: Columns) -> in
         open_things.callback(hold)
         release()
         run.read(inputs)
+        code = exit_code(run.size, run.refused, strict=options.strict)
         if queries:
+            refused = run.refused
             run.answer(queries)
+            code |= exit_code(run.asked, run.refused - refused, strict=options.strict)
         else:
             run.write()
         outputs.finish()
     if not options.quiet:
         report_lines(run.summary(time.monotonic() - started))
-    return exit_code(run.size, run.refused, strict=options.strict)
+    return code
 
 
 def find_value_inputs(paths: Sequence[str], options: Namespace) -> list[Input]:

@@ -78,6 +78,9 @@ class DedupQueryRun:
         options: those of the command.
         outputs: the answers as `matches`, and the rejects.
 
+    Attributes:
+        asked: the number of accepted queries.
+
     Raises:
         ConfigError: settings that contradict each other.
     """
@@ -89,7 +92,7 @@ class DedupQueryRun:
         self._pipeline = self._near.pipeline
         self._progress = Progress(0, shown=False)
         self._reasons: Counter[str] = Counter()
-        self._queries = self._answered = self._matches = 0
+        self.asked = self._answered = self._matches = 0
 
     @property
     def size(self) -> int:
@@ -127,7 +130,7 @@ class DedupQueryRun:
                     self._reject(query)
                     continue
                 lines = self._lines(query, query.text)
-                self._queries += 1
+                self.asked += 1
                 self._answered += bool(lines)
                 self._matches += len(lines)
                 if out is not None:
@@ -161,7 +164,7 @@ class DedupQueryRun:
         """The counts, in lines."""
         counts = self._pipeline.counts
         lines = [
-            f"{self.size:,} documents, {self._queries:,} queries, {self._answered:,} of them with a match, "
+            f"{self.size:,} documents, {self.asked:,} queries, {self._answered:,} of them with a match, "
             f"{self._matches:,} matches, {seconds:.1f} s"
         ]
         lines += caps_lines(counts)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stream_lsh.cli.input.batches import list_rejects, reject, summary
-from stream_lsh.cli.output.atomic_files import Output
+from stream_lsh.cli.output.atomic_files import Output, exit_code
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input
@@ -103,17 +103,16 @@ class EvaluateRun:
     Args:
         options: those of the command.
         rejects: gets a line for each rejected row.
+
+    Attributes:
+        exit_code: 1 if all rows of a file were rejected, or any with --strict.
     """
 
     def __init__(self, options: Namespace, rejects: Output | None) -> None:
         self._options, self._rejects = options, rejects
         self._reasons: Counter[str] = Counter()
         self._ids: dict[str, int] = {}
-
-    @property
-    def refused(self) -> int:
-        """Rejected rows."""
-        return self._reasons.total()
+        self.exit_code = 0
 
     def run(self, matches: Input, truth: Input) -> Evaluated:
         """Read both files, and compare them.
@@ -142,7 +141,7 @@ class EvaluateRun:
         contents = _File(file.path, self._ids)
         progress = Progress(file.size, shown=not self._options.quiet, what="rows")
         makers = [GroupMaker(self._options.id_column, self._options.cluster_column)]
-        number = 0
+        number, refused = 0, self._reasons.total()
         for part in read_rows([file], makers, max_bytes=self._options.max_bytes, encoding=self._options.encoding):
             reject(part.refused, progress, self._reasons, quiet=self._options.quiet, rejects=self._rejects)
             for row in part.records:
@@ -150,6 +149,7 @@ class EvaluateRun:
                 contents.add(row, number)
             progress.update(part.position, number)
         progress.clear()
+        self.exit_code |= exit_code(number, self._reasons.total() - refused, strict=self._options.strict)
         return contents
 
     def summary(self) -> list[str]:

@@ -29,9 +29,11 @@ class SingleFieldRun(ABC):
 
     Attributes:
         memory: stores the values; None before the first one.
+        asked: the number of accepted queries.
     """
 
     memory: InMemory | None = None
+    asked = 0
 
     def __init__(self, options: Namespace, outputs: Outputs, what: str) -> None:
         self.options = options
@@ -134,7 +136,7 @@ class SingleFieldRun(ABC):
     def answer(self, queries: Sequence[Input]) -> None:
         """Write the matches of each value in these files, in their order."""
         out = self._outputs.matches
-        asked = answered = matches = 0
+        answered = matches = 0
         for documents in self.arranged(self._batches(queries)):
             for document in documents:
                 if document.text is None:
@@ -142,13 +144,13 @@ class SingleFieldRun(ABC):
                     self.reject([Refused("--query", document.id, "deleted", problem)])
                     continue
                 lines = self.answers(document)
-                asked, answered, matches = asked + 1, answered + bool(lines), matches + len(lines)
+                self.asked, answered, matches = self.asked + 1, answered + bool(lines), matches + len(lines)
                 if out is not None:
                     out.write(lines)
             if out is not None and out.closed_by_reader:
                 break
         self._progress.clear()
-        self._report = [f"{asked:,} queries", f"{answered:,} of them with a match", f"{matches:,} matches"]
+        self._report = [f"{self.asked:,} queries", f"{answered:,} of them with a match", f"{matches:,} matches"]
 
     def summary(self, seconds: float) -> list[str]:
         """The lines of the summary."""

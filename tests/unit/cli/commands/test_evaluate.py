@@ -160,3 +160,12 @@ def test_wrong_rows_are_rejected_and_counted(folder: Path) -> None:
     rejects = [json.loads(line) for line in (folder / "rejects.jsonl").read_text().splitlines()]
     assert [one["line"] for one in rejects] == [1, 2, 3, 5, 6]
     assert evaluate(folder, "broken.jsonl", "truth.csv", "--strict").code == 1
+
+
+def test_matches_of_which_all_rows_are_rejected_are_a_failure(folder: Path) -> None:
+    (folder / "weird.jsonl").write_text('{"left": 1}\n[1]\n')
+    run = evaluate(folder, "weird.jsonl", "truth.csv")
+    assert (run.code, run.out[0]["pairs"]["found"]) == (1, 0)
+    assert "2 rejected" in run.err
+    (folder / "empty.jsonl").write_text("")
+    assert evaluate(folder, "empty.jsonl", "truth.csv").code == 0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.runs import lines_of, stream_lsh
+from tests.unit.cli.runs import LINES, lines_of, stream_lsh
 
 SETS = lines_of([{"id": str(number), "items": ["a", "b"]} for number in range(200)])
 VECTORS = lines_of([{"id": str(number), "vector": [1, 2]} for number in range(200)])
@@ -52,3 +52,23 @@ def test_a_query_that_is_deleted_is_named_and_counted(tmp_path: Path, command: l
     assert "gone: rejected (deleted)" in run.err
     assert "1 queries, 1 of them with a match, 200 matches" in run.err
     assert "1 rejected: deleted 1" in run.err
+    assert run.code == 0
+
+
+@both
+@pytest.mark.parametrize("wrong", [b"nonsense\n", lines_of([{"id": "gone", "deleted": True}])])
+def test_queries_of_which_all_are_rejected_are_a_failure(
+    tmp_path: Path, command: list[str], lines: bytes, wrong: bytes
+) -> None:
+    (tmp_path / "q.jsonl").write_bytes(wrong)
+    run = stream_lsh(*command, "-", "--query", tmp_path / "q.jsonl", stdin=lines)
+    assert (run.code, run.out) == (1, [])
+    assert "0 queries" in run.err
+
+
+def test_queries_of_dedup_of_which_all_are_rejected_are_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_bytes(b"nonsense\n")
+    run = stream_lsh("dedup", "-", "--query", tmp_path / "q.jsonl", stdin=LINES)
+    assert (run.code, run.out) == (1, [])
+    (tmp_path / "q.jsonl").write_bytes(b"nonsense\n" + LINES)
+    assert stream_lsh("dedup", "-", "--query", tmp_path / "q.jsonl", stdin=LINES).code == 0
