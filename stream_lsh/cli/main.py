@@ -22,7 +22,7 @@ FAILED, WRONG_USE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 EXIT_CODES = {
     0: "success",
     FAILED: "failure: a file cannot be read, a disk is full, no broker answers, nothing but rejects (or any, --strict)",
-    WRONG_USE: "wrong options, configuration, broker settings or topics; `check`: a finding that is wrong",
+    WRONG_USE: "wrong options, configuration, broker settings or topics, a missing file; `check`: a wrong finding",
     INTERRUPTED: "interrupted (Ctrl-C)",
     TERMINATED: "terminated (SIGTERM, or SIGHUP: the terminal was closed)",
 }

@@ -1,4 +1,4 @@
-"""The extension of a file or an option determines its format; nothing is guessed, and an empty input is no success."""
+"""The extension of a file or an option determines its format; nothing is guessed, and an empty input is a success."""
 
 import errno
 import gzip
@@ -213,3 +213,15 @@ def test_a_folder_of_sources_that_cannot_be_listed_fails(locked: Path) -> None:
     run = ran("clones", locked.parent)
     assert run.returncode == 1
     assert str(locked) in run.stderr.decode()
+
+
+@pytest.mark.parametrize("command", ["dedup", "allpairs", "plagiarism"])
+@pytest.mark.parametrize("name", ["folder", "a.jsonl", "a.json", "a.csv", "a.tsv", "a.jsonl.gz", "b.jsonl.gz", "-"])
+def test_an_input_without_documents_is_a_success(tmp_path: Path, command: str, name: str) -> None:
+    (tmp_path / "folder").mkdir()
+    for empty in ("a.jsonl", "a.json", "a.csv", "a.tsv", "a.jsonl.gz"):
+        (tmp_path / empty).touch()
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(b""))
+    done = ran(command, name, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr.startswith((b"0 documents", b"0 texts"))
