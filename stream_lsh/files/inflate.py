@@ -3,21 +3,29 @@
 The first bytes of a file determine its compression, not its name.
 """
 
+import codecs
 import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from io import FileIO
+from itertools import islice
 from typing import Any, NamedTuple
 
-from stream_lsh.errors import MalformedMessage
+from stream_lsh.errors import ConfigError, MalformedMessage
 
 STDIN = "-"
 STDIN_CLOSED = "-: standard input is closed, expected a pipe or a file, as in `< FILE`"
 _COMPRESSED_BYTES = 1 << 18
 _PLAIN_BYTES = 1 << 20
 _ZSTD_BYTES = 512
+_MARKS = {
+    codecs.BOM_UTF32_LE: "UTF-32",  # begins with the mark of UTF-16
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
@@ -52,6 +60,24 @@ def file_chunks(path: str) -> Iterator[Chunk]:
                 position += len(first)
                 yield Chunk(first, position)
                 first = stream.read(_PLAIN_BYTES)
+
+
+def text_chunks(path: str) -> Iterator[Chunk]:
+    """As `file_chunks`, of a file of lines or rows in UTF-8 or another encoding in which ASCII stands for itself.
+
+    Raises:
+        ConfigError: the file begins with the byte order mark of another encoding.
+    """
+    chunks = file_chunks(path)
+    for first in islice(chunks, 1):
+        for mark, encoding in _MARKS.items():
+            if first.data.startswith(mark):
+                raise ConfigError(
+                    f"{path}: got {encoding}, by its byte order mark, expected UTF-8: convert the file, as with "
+                    f"`iconv -f {encoding} -t UTF-8`"
+                )
+        yield first
+    yield from chunks
 
 
 def _open(path: str) -> FileIO:

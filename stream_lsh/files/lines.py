@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
-from stream_lsh.files.inflate import file_chunks
+from stream_lsh.files.inflate import text_chunks
 
 _ROW_CHARACTERS = 4 << 20
 """Of a row of a table that is read at all, columns included that are not used."""
@@ -93,9 +93,12 @@ def text_lines(path: str, position: list[int], encoding: str, max_bytes: int) ->
         position: its one number is kept at the bytes of the file that were read.
         encoding: one in which the bytes of ASCII stand for themselves.
         max_bytes: a longer line comes in pieces, of which only the last one has the end of the line.
+
+    Raises:
+        ConfigError: the file begins with the byte order mark of UTF-16 or UTF-32.
     """
     begun, size, first = list[bytes](), 0, True
-    for data, position[0] in file_chunks(path):
+    for data, position[0] in text_chunks(path):
         *ended, rest = data.split(b"\n")
         for line in ended:
             text = (b"".join([*begun, line]) if begun else line).decode(encoding, "surrogateescape") + "\n"

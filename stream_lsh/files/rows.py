@@ -7,7 +7,7 @@ from typing import Generic, NamedTuple, TypeVar
 from stream_lsh.errors import InputError
 from stream_lsh.files.chunks import Refused
 from stream_lsh.files.discover import JSON, Input
-from stream_lsh.files.inflate import Chunk, file_chunks
+from stream_lsh.files.inflate import Chunk, text_chunks
 from stream_lsh.files.json_array import ArraySplitter, begins_array
 from stream_lsh.files.lines import Splitter, cells, header_of, table_rows
 
@@ -143,10 +143,11 @@ def line_chunks(file: Input, max_bytes: int) -> Iterator[LineChunk]:
         max_bytes: of a line.
 
     Raises:
+        ConfigError: the file begins with the byte order mark of UTF-16 or UTF-32.
         MalformedMessage: a JSON array without an end, or damaged compressed data.
     """
     first, position = 1, 0
-    chunks = file_chunks(file.path)
+    chunks = text_chunks(file.path)
     begin = _begin(chunks) if file.format == JSON else []
     is_array = begins_array(b"".join(data for data, _ in begin))
     splitter = ArraySplitter(file.path, max_bytes) if is_array else Splitter(max_bytes)

@@ -228,6 +228,7 @@ def ascii_encoding(value: str) -> str:
         fits = False
     if not fits:
         raise argparse.ArgumentTypeError(
-            f"got {value!r}, expected an encoding beyond ASCII, such as utf-8, latin-1 or cp1252"
+            f"got {value!r}, expected one in which ASCII stands for itself, such as utf-8, latin-1 or cp1252: convert "
+            "other files to UTF-8, as with iconv"
         )
     return name

@@ -173,3 +173,28 @@ def test_the_delimiter_of_a_table_follows_from_its_header(
     path = tmp_path / "t.csv"
     path.write_text(f"{header}\n{header}\n", encoding="utf-8")
     assert [*table_rows(str(path), "csv", [0], delimiter=delimiter)] == [(columns, 1), (columns, 2)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-32-be"])
+@pytest.mark.parametrize(
+    ("command", "lines"),
+    [
+        ("dedup", '{"id": "1", "text": "a b c"}\n'),
+        ("allpairs", '{"id": "1", "text": "a b c"}\n'),
+        ("dedup --jobs 2 --format csv", "id,text\n1,a\n"),
+        ("dedup --format lines", "a\nb\n"),
+        ("dedup --format json", '[{"id": "1", "text": "a b c"}]'),
+        ("sets", '{"id": "1", "items": ["a"]}\n'),
+        ("link --profile people --format csv --encoding latin-1", "id,surname\n1,a\n"),
+        ("link --profile people", '{"id": "1", "surname": "a"}\n'),
+    ],
+)
+def test_utf_16_and_utf_32_are_named_by_their_byte_order_mark(command: str, lines: str, encoding: str) -> None:
+    marked = lines if encoding in ("utf-16", "utf-32") else f"\ufeff{lines}"
+    run = stream_lsh(*command.split(), "-", stdin=marked.encode(encoding))
+    name = encoding[:6].upper()
+    assert (run.code, run.out) == (2, [])
+    assert run.err == (
+        f"stream-lsh: -: got {name}, by its byte order mark, expected UTF-8: convert the file, as with "
+        f"`iconv -f {name} -t UTF-8`\n"
+    )

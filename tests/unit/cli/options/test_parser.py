@@ -1,9 +1,11 @@
 """The parser of the commands: the layout of the help, and options under their old names."""
 
+from argparse import ArgumentTypeError
+
 import pytest
 
 from stream_lsh.cli.commands.catalog import COMMANDS, module_of
-from stream_lsh.cli.options.parser import Parser, whole
+from stream_lsh.cli.options.parser import Parser, ascii_encoding, whole
 from stream_lsh.errors import ConfigError
 
 
@@ -42,6 +44,13 @@ def test_an_old_name_works_with_a_warning(parser: Parser, capsys: pytest.Capture
 def test_an_unknown_option_names_the_nearest(parser: Parser) -> None:
     with pytest.raises(ConfigError, match="did you mean `--height`"):
         parser.parse(["x", "--heigth", "7"])
+
+
+@pytest.mark.parametrize("name", ["utf-16", "utf-32-le", "cp037", "klingon"])
+def test_an_encoding_without_ascii_is_rejected_with_the_remedy(name: str) -> None:
+    with pytest.raises(ArgumentTypeError, match=f"got '{name}', expected one in which ASCII .*: convert other files"):
+        ascii_encoding(name)
+    assert ascii_encoding("latin1") == "iso8859-1"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
