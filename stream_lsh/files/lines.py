@@ -10,6 +10,10 @@ from stream_lsh.files.inflate import text_chunks
 
 _ROW_CHARACTERS = 4 << 20
 """Of a row of a table that is read at all, columns included that are not used."""
+_LONE_RETURN = (
+    "got a carriage return that no line feed follows, expected lines that end with LF or CRLF: is the file binary? If "
+    "its lines end with CR, convert it, as with `tr '\\r' '\\n'`"
+)
 _LONGEST_CHARACTER = 4
 """Bytes, in any encoding."""
 
@@ -213,8 +217,8 @@ def table_rows(
             row = next(rows)
         except StopIteration:
             return
-        except csv.Error as error:
-            yield MalformedMessage("csv", f"got a row that cannot be read ({error})"), lines.number
+        except csv.Error:  # quotes and characters of any kind pass, as do fields of any length
+            yield MalformedMessage("csv", _LONE_RETURN), lines.number
         except _RowTooLarge:
             yield _row_too_large(lines.skip(), most, raised_by(max_bytes)), lines.number
         else:
@@ -245,7 +249,9 @@ def header_of(path: str, rows: Iterator[tuple[list[str] | InputError, int]]) -> 
     """
     row, _ = next(rows, ([], 0))
     if isinstance(row, InputError):
-        raise ConfigError(f"{path}: got a header that cannot be read ({row}), expected names of columns")
+        raise ConfigError(f"{path}: the header cannot be read: {row}")
+    if any("\0" in name for name in row):
+        raise ConfigError(f"{path}: the header cannot be read: got zero bytes, expected a table: is the file binary?")
     return row
 
 

@@ -198,3 +198,29 @@ def test_utf_16_and_utf_32_are_named_by_their_byte_order_mark(command: str, line
         f"stream-lsh: -: got {name}, by its byte order mark, expected UTF-8: convert the file, as with "
         f"`iconv -f {name} -t UTF-8`\n"
     )
+
+
+@pytest.mark.parametrize("command", ["dedup", "link --profile people", "profile infer"])
+@pytest.mark.parametrize(
+    ("content", "cause"),
+    [
+        (b"id,text\r1,one two\r2,one two\r", "got a carriage return that no line feed follows, expected lines that "),
+        (b"PK\3\4\r\r\0\xff\xfe", "got a carriage return that no line feed follows, expected lines that end with LF"),
+        (b"\0\0\0\1" * 1000, "got zero bytes, expected a table: is the file binary?\n"),
+    ],
+)
+def test_a_header_that_is_no_line_is_reported_with_its_cause(
+    tmp_path: Path, command: str, content: bytes, cause: str
+) -> None:
+    (tmp_path / "a.csv").write_bytes(content)
+    run = stream_lsh(*command.split(), "a.csv", cwd=tmp_path)
+    assert (run.code, run.out) == (2, [])
+    assert run.err.startswith(f"stream-lsh: a.csv: the header cannot be read: {cause}")
+    assert "universal-newline" not in run.err
+
+
+def test_a_row_with_a_lone_carriage_return_is_rejected_with_its_cause() -> None:
+    run = stream_lsh("dedup", "-", "--format", "csv", stdin=b"id,text\r\n1,a\r\n2,b\rc\r\n3,d\r\n")
+    assert run.code == 0
+    assert "-:3: rejected (csv): got a carriage return that no line feed follows" in run.err
+    assert "2 documents" in run.err
