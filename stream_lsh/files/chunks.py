@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from stream_lsh.errors import InputError
 from stream_lsh.model import NO_ABOUT, About, Document
 
 _SIZE = 4
@@ -23,6 +24,11 @@ class Refused(NamedTuple):
     at: int | str
     reason: str
     message: str
+
+    @classmethod
+    def of(cls, path: str, at: int | str, error: InputError) -> "Refused":
+        """The document that an error rejects; the message names options in place of keys of a configuration."""
+        return cls(path, at, error.reason, str(error).replace("`time_unit`", "--time-unit"))
 
     @property
     def place(self) -> str:

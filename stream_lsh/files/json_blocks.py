@@ -295,10 +295,10 @@ def refused_of(block: Block, errors: Iterable[tuple[int, InputError]]) -> list[R
     """The rejected lines of a block, in order, with their places."""
     refused = []
     for index, error in sorted([*block.errors, *errors], key=lambda entry: entry[0]):
-        message = str(error)
+        refusal = Refused.of(block.places.path, block.places.at[index], error)
         if error.reason == "time" and isinstance(error, UnusableDocument):
-            message = "got a time in the future: a wrong clock, or another --time-unit?"
-        refused.append(Refused(block.places.path, block.places.at[index], error.reason, message))
+            refusal = refusal._replace(message="got a time in the future: a wrong clock, or another --time-unit?")
+        refused.append(refusal)
     return refused
 
 

@@ -42,11 +42,7 @@ class RowChunk(NamedTuple, Generic[T]):
     @property
     def refused(self) -> list[Refused]:
         """The rejected rows."""
-        return [
-            Refused(self.path, line, error.reason, str(error))
-            for line, error in self.rows
-            if isinstance(error, InputError)
-        ]
+        return [Refused.of(self.path, line, error) for line, error in self.rows if isinstance(error, InputError)]
 
 
 def row_chunks(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Part
-from stream_lsh.files.column_names import AS_NAMED
+from stream_lsh.files.column_names import AS_NAMED, WITHOUT_TIME_OPTION, check_meanings
 from stream_lsh.files.discover import TABLES, Input, find_inputs
 from stream_lsh.files.json_blocks import MAX_AHEAD_MS, blocks, missing_field, refused_of
 from stream_lsh.kinds.kind import FeedPart, KeyValue, KindDefaults
@@ -74,6 +74,7 @@ def read_lines(file: Input, options: Namespace, form: Form, column: str | None, 
         column: the name of the field; None: its name in messages.
         option: the option that sets the name.
     """
+    check_meanings({"--id-column": options.id_column, option: column or form.field}, WITHOUT_TIME_OPTION)
     named = Namespace(
         id_column=options.id_column,
         text_column=column or form.field,
@@ -105,6 +106,7 @@ def read_values(
         ConfigError, InputError, OSError: an input cannot be read at all.
     """
     columns = {"id": options.id_column, "time": options.time_column}
+    check_meanings({"--id-column": columns["id"], option: options.text_column, "--time-column": columns["time"]})
     in_blocks = FieldNames(**columns, text=options.text_column)
     in_lines = FieldNames(**columns, **{form.field: options.text_column})
     fields = {"id": (options.id_column, "--id-column"), form.field: (options.text_column, option)}

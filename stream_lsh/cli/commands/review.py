@@ -29,7 +29,7 @@ def run(arguments: Sequence[str]) -> int:
     from stream_lsh.cli.input.keys import require_terminal  # noqa: PLC0415 - needs termios
 
     require()
-    require_terminal("review", "`stream-lsh link` writes the pairs to review to the file of its option for reviews")
+    require_terminal("review", "`stream-lsh link` writes the pairs to review to the file of --reviews")
     if STDIN in options.file:
         raise ConfigError("-: standard input has the answers, expected files of records")
     hold()

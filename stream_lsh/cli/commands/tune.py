@@ -6,12 +6,21 @@ from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
-from stream_lsh.cli.options.common import add_general, add_input, add_matching, add_output, add_rejects, parse
+from stream_lsh.cli.options.common import (
+    TEXT_OPTIONS,
+    add_general,
+    add_input,
+    add_matching,
+    add_output,
+    add_rejects,
+    parse,
+)
 from stream_lsh.cli.options.parser import Parser, whole
 from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, exit_code, report_lines
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input, find_inputs
+from stream_lsh.settings.problems import problems_as_options
 
 if TYPE_CHECKING:
     from stream_lsh.cli.reports.tuning import Corpus, Tuned
@@ -50,15 +59,16 @@ def run(arguments: Sequence[str]) -> int:
         from stream_lsh.kinds.shingled.scheme import TextScheme  # noqa: PLC0415
 
         rejects = open_things.enter_context(Output(options.rejects)) if options.rejects else None
-        scheme = TextScheme(
-            options.threshold,
-            options.shingles,
-            recall=options.recall,
-            slots=options.slots,
-            normalise=options.normalise,
-            measure=measure_for(options),
-            min_characters=options.min_characters,
-        )
+        with problems_as_options(TEXT_OPTIONS):
+            scheme = TextScheme(
+                options.threshold,
+                options.shingles,
+                recall=options.recall,
+                slots=options.slots,
+                normalise=options.normalise,
+                measure=measure_for(options),
+                min_characters=options.min_characters,
+            )
         reasons = Counter[str]()
         corpus = _corpus(options, inputs, scheme, reasons, rejects) if inputs else None
         tuned = _choose(options, scheme, corpus)

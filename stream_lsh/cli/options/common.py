@@ -42,6 +42,8 @@ inputs:
   tables stands for its files.
 """
 """The help on files of records."""
+TEXT_OPTIONS = {"shingles": "--shingles", "normal form": "--normalise", "memory": "--memory"}
+"""The options behind settings of the library, as its errors name them."""
 _OPTIONS = {"retention_ms": "retention"}
 """Fields of a preset that are called otherwise here."""
 

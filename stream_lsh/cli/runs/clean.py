@@ -7,12 +7,11 @@ from stream_lsh.cli.output.atomic_files import Output, Outputs
 from stream_lsh.cli.output.formats import table_format
 from stream_lsh.cli.runs.input_rows import DELETED, InputRows
 from stream_lsh.files.chunks import Part
-from stream_lsh.files.column_names import AS_NAMED
+from stream_lsh.files.column_names import field_names
 from stream_lsh.files.discover import Input
 from stream_lsh.files.whole_rows import RowSource
 from stream_lsh.ledger.clusters.kept import kept_rows
 from stream_lsh.model import Cluster
-from stream_lsh.wire.field_names import FieldNames
 
 CLUSTER = "cluster"
 """The column that `--assign` adds."""
@@ -34,8 +33,7 @@ class CleanRun:
         self._rule: str = options.keep or ""
         self._outputs: list[tuple[Output, str, bool]] = []
         self._kept = 0
-        names = FieldNames(**{column.removesuffix("_column"): getattr(options, column) for column in AS_NAMED})
-        self._rows = InputRows(RowSource(inputs, names, options.max_bytes, options.html != "off"))
+        self._rows = InputRows(RowSource(inputs, field_names(options), options.max_bytes, options.html != "off"))
         for path, option, assigned in ((options.kept, "--output", False), (options.assign, "--assign", True)):
             if path is not None:
                 self._outputs.append((outputs.add(path), table_format(path, option), assigned))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.json import encode
 
 from stream_lsh.cli.input.batches import batches, list_rejects, summary
+from stream_lsh.cli.options.common import TEXT_OPTIONS
 from stream_lsh.cli.output.atomic_files import Outputs, report_lines
 from stream_lsh.cli.output.caps import caps_lines
 from stream_lsh.cli.output.progress import Progress
@@ -25,6 +26,7 @@ from stream_lsh.measure.catalog import Measure, measure_of
 from stream_lsh.model import About, Cluster, Document
 from stream_lsh.pipeline.limits import Limits
 from stream_lsh.pipeline.local import LocalPipeline
+from stream_lsh.settings.problems import problems_as_options
 from stream_lsh.text.scripts import ScriptCounts, script_lines
 from stream_lsh.wire.public import match_messages
 
@@ -39,6 +41,7 @@ _OF_BATCH = 50
 """Every 50th document of a batch is in the sample whose scripts are reported."""
 
 
+@problems_as_options(TEXT_OPTIONS)
 def scheme_of(options: Namespace) -> ShingleScheme:
     """The scheme of the options; raises ConfigError if they contradict each other."""
     measure = measure_for(options)

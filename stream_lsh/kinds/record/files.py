@@ -228,4 +228,4 @@ def _take(part: RecordPart[T], line: int, make: Maker[T], read: Any) -> None:
 
 
 def _reject(part: RecordPart[T], line: int, error: InputError) -> None:
-    part.refused.append(Refused(part.path, line, error.reason, str(error)))
+    part.refused.append(Refused.of(part.path, line, error))

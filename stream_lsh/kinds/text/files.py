@@ -5,11 +5,10 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 
 from stream_lsh.files.chunks import Part
-from stream_lsh.files.column_names import AS_NAMED
+from stream_lsh.files.column_names import field_names
 from stream_lsh.files.discover import Input
 from stream_lsh.files.json_blocks import MAX_AHEAD_MS, blocks, missing_field, refused_of
 from stream_lsh.kinds.text.messages import parse_lines, plain_documents
-from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.message import ParseRules
 
 
@@ -24,7 +23,7 @@ def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0)
     Raises:
         ConfigError, InputError, OSError: an input cannot be read at all.
     """
-    names = FieldNames(**{column.removesuffix("_column"): getattr(options, column) for column in AS_NAMED})
+    names = field_names(options)
     fields = {"id": (names.id, "--id-column"), "text": (names.text, "--text-column")}
     now_ms = int(time.time() * 1000)
     html = options.html != "off"

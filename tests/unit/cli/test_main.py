@@ -12,6 +12,8 @@ from stream_lsh.cli.commands.catalog import COMMANDS
 from stream_lsh.errors import ConfigError, InputError, InvariantError
 from tests.unit.cli.runs import own_process, ran
 
+OF_TEXTS = ("dedup", "news", "allpairs", "tune", "plagiarism", "explain 1 2")
+
 
 def run(*arguments: str) -> tuple[int, str, str]:
     """The exit code of a run, its output and its errors."""
@@ -91,6 +93,47 @@ def test_a_name_is_proposed_only_where_one_is_alike(arguments: list[str], words:
     code, _, errors = run(*arguments)
     assert code == 2
     assert words in errors
+
+
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        ("allpairs d.jsonl --memory 1KB", "--memory: got 1,024 bytes, expected"),
+        ("clones . --language klingon", "--language: got the language 'klingon', expected"),
+        *((f"{name} d.jsonl --normalise nfx", "--normalise: got 'nfx', expected") for name in OF_TEXTS),
+        *((f"{name} d.jsonl --shingles words:3", "--shingles: got 'words:3', expected") for name in OF_TEXTS),
+        ("dedup d.jsonl --time-column id", "--id-column, --time-column: got 'id' for both, expected two columns"),
+        ("dedup d.jsonl --text-column id", "--id-column, --text-column: got 'id' for both, expected two columns"),
+        ("dedup d.jsonl --keep first --text-column deleted", "--text-column: got 'deleted', expected another column"),
+        ("sets d.jsonl --id-column time", "--id-column: got 'time', expected another column: it has the time"),
+        ("sets d.jsonl --id-column items", "--id-column, --item-column: got 'items' for both, expected two columns"),
+        ("review d.jsonl --profile people --labels l", "review needs a terminal, .* to the file of --reviews"),
+    ],
+)
+def test_an_error_names_the_option_and_not_the_setting(tmp_path: Path, command: str, problem: str) -> None:
+    (tmp_path / "d.jsonl").write_text('{"id": "1", "text": "a b c", "items": ["a"]}\n')
+    (tmp_path / "a.py").write_text("x = 1\n")
+    done = ran(*command.split(), cwd=tmp_path)
+    assert done.returncode == 2
+    assert re.match(f"stream-lsh: {problem}", done.stderr.decode()), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("dedup", "in.jsonl"),
+        ("sets", "in.jsonl"),
+        ("dedup", "in.csv"),
+        ("link --profile people --time-column time", "in.jsonl"),
+        ("link --profile people --time-column time", "in.csv"),
+    ],
+)
+def test_a_time_without_a_unit_names_the_option_of_the_unit(tmp_path: Path, command: str, name: str) -> None:
+    (tmp_path / "in.jsonl").write_text('{"id": "1", "text": "a", "items": ["a"], "surname": "a", "time": 99999}\n')
+    (tmp_path / "in.csv").write_text("id,text,surname,time\n1,a,a,99999\n")
+    done = ran(*command.split(), name, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "or name the unit with --time-unit\n" in done.stderr.decode()
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from stream_lsh.cli.commands.files.dedup import outputs_of
 from stream_lsh.cli.options.common import (
     MEASURES,
     SHINGLES,
+    TEXT_OPTIONS,
     add_general,
     add_input,
     add_normalise,
@@ -26,6 +27,7 @@ from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code
 from stream_lsh.cli.output.result_columns import matches_by
 from stream_lsh.cli.process import collection_paused, hold, release
 from stream_lsh.files.discover import find_inputs
+from stream_lsh.settings.problems import problems_as_options
 from stream_lsh.settings.units import size_bytes
 
 _EPILOG = """\
@@ -46,6 +48,7 @@ def run(arguments: Sequence[str]) -> int:
     import_module("stream_lsh.allpairs.engine").require()
     with ExitStack() as open_things:
         open_things.enter_context(collection_paused())
+        open_things.enter_context(problems_as_options(TEXT_OPTIONS))
         hold()
         outputs = Outputs(options.matches, options.clusters, None, options.rejects, columns=matches_by(options.measure))
         open_things.callback(outputs.close)

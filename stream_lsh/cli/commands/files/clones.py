@@ -14,6 +14,7 @@ from stream_lsh.cli.output.progress import Progress
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Refused
 from stream_lsh.files.discover import files_of
+from stream_lsh.settings.problems import problems_as_options
 
 if TYPE_CHECKING:
     from stream_lsh.applications.duplicate_code import CodeMatch, DuplicateCode, Fragment
@@ -52,6 +53,8 @@ def run(arguments: Sequence[str]) -> int:
     reasons = Counter[str]()
     check_outputs([options.output, options.rejects], [path for path, _ in files])
     with ExitStack() as open_things:
+        if options.language:
+            open_things.enter_context(problems_as_options({"shingles": "--language"}))
         out = open_things.enter_context(Output(options.output))
         rejects = open_things.enter_context(Output(options.rejects)) if options.rejects else None
         _read(code, files, options, reasons, rejects)

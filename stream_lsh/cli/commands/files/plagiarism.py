@@ -7,13 +7,22 @@ from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from stream_lsh.cli.options.common import SHINGLES, add_general, add_input, add_normalise, add_output, add_rejects
+from stream_lsh.cli.options.common import (
+    SHINGLES,
+    TEXT_OPTIONS,
+    add_general,
+    add_input,
+    add_normalise,
+    add_output,
+    add_rejects,
+)
 from stream_lsh.cli.options.parser import Parser, page_file, real, whole
 from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code, report_lines
 from stream_lsh.cli.process import hold, release
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input, find_inputs
 from stream_lsh.files.inflate import STDIN
+from stream_lsh.settings.problems import problems_as_options
 
 _share = real(lambda number: 0 < number <= 1, "above 0 and at most 1, such as 0.2")
 
@@ -54,7 +63,8 @@ def run(arguments: Sequence[str]) -> int:
         from stream_lsh.cli.runs.plagiarism import PlagiarismRun  # noqa: PLC0415 - loads numpy
 
         release()
-        run = PlagiarismRun(options, outputs)
+        with problems_as_options(TEXT_OPTIONS):
+            run = PlagiarismRun(options, outputs)
         run.read(inputs, source=False)
         run.read(sources, source=True)
         run.write()

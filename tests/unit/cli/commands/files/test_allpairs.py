@@ -63,7 +63,7 @@ def test_standard_input_columns_and_rejects_are_as_of_dedup(tmp_path: Path) -> N
         (["docs.jsonl", "--recall", "0.9"], "got the option '--recall', which does not exist"),
         (["docs.jsonl", "--size-ratio", "3"], "--size-ratio: got 3, expected none"),
         (["docs.jsonl", "--memory", "much"], "--memory: got 'much', expected a size such as 512MB or 2GB"),
-        (["docs.jsonl", "--memory", "1MB"], "memory: got 1,048,576 bytes, expected at least 67,108,864"),
+        (["docs.jsonl", "--memory", "1MB"], "--memory: got 1,048,576 bytes, expected at least 67,108,864"),
         (["docs.jsonl", "--matches", "docs.jsonl"], "is an input"),
         (["docs.jsonl", "--matches", "x", "--clusters", "x"], "two outputs cannot be one file"),
     ],

@@ -64,7 +64,7 @@ def test_tune_proposes_the_normal_forms_for_a_pipeline(tmp_path: Path) -> None:
 def test_an_unknown_form_is_rejected_with_the_nearest_name(command: str, file: Path) -> None:
     run = ran(command, file, "--normalise", "nfc,acents")
     assert run.returncode == 2
-    assert b"normal form: got 'acents'" in run.stderr
+    assert b"--normalise: got 'acents'" in run.stderr
     assert b"did you mean 'accents'?" in run.stderr
 
 
