@@ -1,10 +1,11 @@
 """Rows of tables and lines of files in chunks, each with the number of its line: the loop of every reader of files."""
 
+import codecs
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Generic, NamedTuple, TypeVar
 
-from stream_lsh.errors import InputError
+from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.files.chunks import Refused
 from stream_lsh.files.discover import JSON, Input
 from stream_lsh.files.inflate import Chunk, text_chunks
@@ -13,6 +14,8 @@ from stream_lsh.files.lines import Splitter, cells, header_of, table_rows
 
 ROWS = 256
 """Rows of a chunk."""
+_ON_ONE_LINE = {b"{": ".", b"[": "'.[]'"}
+"""Programs for jq, by the first line of JSON over several lines."""
 _BLANK_BYTES = 1 << 20
 """Of a file that begins with blanks; what follows is not a JSON array."""
 
@@ -139,7 +142,7 @@ def line_chunks(file: Input, max_bytes: int) -> Iterator[LineChunk]:
         max_bytes: of a line.
 
     Raises:
-        ConfigError: the file begins with the byte order mark of UTF-16 or UTF-32.
+        ConfigError: the file begins with the byte order mark of UTF-16 or UTF-32, or with JSON over several lines.
         MalformedMessage: a JSON array without an end, or damaged compressed data.
     """
     first, position = 1, 0
@@ -150,10 +153,21 @@ def line_chunks(file: Input, max_bytes: int) -> Iterator[LineChunk]:
     for data, position in chain(begin, chunks):
         lines, errors = splitter.split(data)
         if lines:
+            if first == 1 and file.holds_json:
+                _check_first(file.path, lines[0])
             yield LineChunk(first, lines, errors, position)
             first += len(lines)
     lines, errors = splitter.end()
     yield LineChunk(first, lines, errors, position)
+
+
+def _check_first(path: str, line: bytes) -> None:
+    """Raise ConfigError for the first line of JSON that continues on others: all of them would be rejected."""
+    program = _ON_ONE_LINE.get(line.removeprefix(codecs.BOM_UTF8).strip())
+    if program is not None:
+        raise ConfigError(
+            f"{path}: got JSON over several lines, expected one object per line: convert it, as with `jq -c {program}`"
+        )
 
 
 def _begin(chunks: Iterator[Chunk]) -> list[Chunk]:

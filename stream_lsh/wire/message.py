@@ -163,7 +163,7 @@ def typed(fields: Mapping[str, Any], name: str, types: tuple[type, ...], reason:
 def shown(value: object) -> str:
     """A value for a message: its JSON type, and a prefix that fits a log line."""
     kinds = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
-    text = ascii(value) if not isinstance(value, dict | list) else ""
+    text = ascii(value) if not isinstance(value, dict | list | None) else ""
     return f"{kinds.get(type(value), 'a number')} {text[:60]}".rstrip()
 
 

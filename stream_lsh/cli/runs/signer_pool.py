@@ -20,7 +20,7 @@ import numpy as np
 
 from stream_lsh.cli.input.reader_process import end_child
 from stream_lsh.cli.process import ignore
-from stream_lsh.errors import StreamLSHError
+from stream_lsh.errors import ConfigError, StreamLSHError
 from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.local import BATCH
 from stream_lsh.pipeline.scheme import Scheme
@@ -36,21 +36,31 @@ class Signers:
     Args:
         count: the number of processes; with 0 every offer is declined.
         scheme: of the signatures.
+
+    Raises:
+        ConfigError: the system refuses this number of processes.
     """
 
     def __init__(self, count: int, scheme: Scheme) -> None:
         self._scheme = scheme
         self._children: list[int] = []
+        try:
+            self._memory = mmap.mmap(-1, max(1, count * _SLOTS_PER_SIGNER) * _SLOT_BYTES)
+        except (OSError, OverflowError) as error:
+            raise _too_many(count, error) from None
         self._free = list(range(count * _SLOTS_PER_SIGNER))
         self._texts_by_slot: dict[int, int] = {}
         self._signed: set[int] = set()
-        self._memory = mmap.mmap(-1, max(1, len(self._free)) * _SLOT_BYTES)
         self._own: dict[int, Signatures] = {}
         self._waiting, self._tasks = os.pipe()
         self._done, done_in = os.pipe()
         os.set_blocking(self._waiting, False)  # a process that finds the pipe empty must not wait
         for _ in range(count):
-            child = os.fork()
+            try:
+                child = os.fork()
+            except OSError as error:
+                self.close()
+                raise _too_many(count, error) from None
             if child == 0:
                 os.close(self._tasks)
                 os.close(self._done)
@@ -126,6 +136,11 @@ class Signers:
         for child in self._children:
             end_child(child)
         self._children.clear()
+
+
+def _too_many(count: int, error: OSError | OverflowError) -> ConfigError:
+    reason = (isinstance(error, OSError) and error.strerror) or str(error)
+    return ConfigError(f"--jobs: got {count + 1:,}, which the system refuses ({reason}), expected fewer processes")
 
 
 def _sign_batches(scheme: Scheme, memory: mmap.mmap, waiting: int, done: int) -> None:

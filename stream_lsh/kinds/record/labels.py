@@ -55,14 +55,15 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
         encoding: of the file.
 
     Raises:
-        ConfigError: the file does not exist, or has other columns.
-        InputError: a plain id that several sources have, a file without a pair of known records, or another answer.
+        ConfigError: the file does not exist, or has other columns, or a row that is no label, with its line: another
+            answer, or a plain id that several sources have.
+        InputError: a file without a pair of known records.
     """
     try:
-        lines = [row for row, _ in table_rows(path, "csv", [0], encoding=encoding, skip_space=True) if row]
+        lines = [(row, at) for row, at in table_rows(path, "csv", [0], encoding=encoding, skip_space=True) if row]
     except OSError as error:
         raise ConfigError(f"{path}: got {error.strerror}, expected a file of pairs") from None
-    first = [name.strip() for name in lines[0]] if lines and isinstance(lines[0], list) else []
+    first = [name.strip() for name in lines[0][0]] if lines and isinstance(lines[0][0], list) else []
     header = [name.lower() for name in first]
     if len(header) != 2 and not set(_NAMED) <= set(header):
         raise ConfigError(
@@ -75,21 +76,21 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
         raise ConfigError(f"{path}: got ids of records in the first line, expected a header such as left,right")
     answer_at = header.index(_MATCH) if set(_NAMED) <= set(header) and _MATCH in header else None
     pairs, unknown = [], 0
-    for row in lines[1:]:
-        if not isinstance(row, list) or len(row) != len(header):
-            raise InputError(
-                "labels", f"{path}: got a row that is not {len(header)} columns as the header: {row!r:.80}"
-            )
+    for row, line in lines[1:]:
+        if isinstance(row, InputError):
+            raise ConfigError(f"{path}:{line}: {row}")
+        if len(row) != len(header):
+            raise ConfigError(f"{path}:{line}: got a row of {len(row)} fields, expected {len(header)} as in the header")
         ids = [row[place].strip() for place in places]
         for id in ids:
             if id in shared and id not in rows:
-                raise InputError(
-                    "labels", f"{path}: got the id {id!r}, which records of several sources have, expected source/{id}"
+                raise ConfigError(
+                    f"{path}:{line}: got the id {id!r}, which records of several sources have, expected source/{id}"
                 )
         if not all(id in row_of for id in ids):
             unknown += 1
         elif row_of[ids[0]] != row_of[ids[1]]:
-            same = True if answer_at is None else _answer(row[answer_at], path)
+            same = True if answer_at is None else _answer(row[answer_at], f"{path}:{line}")
             pairs.append([*(row_of[id] for id in ids), same])
     if not pairs:
         raise InputError("labels", f"{path}: got {len(lines) - 1} pairs, none of them with two known records")
@@ -107,10 +108,10 @@ def answer_of(text: str) -> bool | None:
     return _ANSWERS.get(text.strip().lower())
 
 
-def _answer(text: str, path: str) -> bool:
+def _answer(text: str, place: str) -> bool:
     answer = answer_of(text)
     if answer is None:
-        raise InputError("labels", f"{path}: got {text!r:.40} in the column `match`, expected 1 or 0")
+        raise ConfigError(f"{place}: got {text!r:.40} in the column `match`, expected 1 or 0")
     return answer
 
 

@@ -172,7 +172,8 @@ def _array(file: Input, form: FirstForm) -> Iterator[Part]:
         problem = "is no array of numbers as numpy.save writes them, or truncated"
         raise MalformedMessage(ARRAY, f"{file.path}: {problem}") from None
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "buif":
-        raise MalformedMessage(ARRAY, f"{file.path}: got an array that is not made of numbers in rows and columns")
+        what = f"the shape {array.shape} of {array.dtype}" if isinstance(array, np.ndarray) else "several arrays"
+        raise MalformedMessage(ARRAY, f"{file.path}: got {what}, expected an array of numbers with a row per vector")
     for start in range(0, len(array), ROWS):
         documents, refused = [], []
         for number, row in enumerate(np.asarray(array[start : start + ROWS]), start):

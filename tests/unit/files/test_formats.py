@@ -341,3 +341,24 @@ def test_rejected_rows_of_columns_are_those_of_json_lines(tmp_path: Path, limit:
         found[name] = rejected, (tmp_path / "out.jsonl").read_bytes()
     assert found["x.parquet"] == found["x.jsonl"]
     assert found["x.jsonl"][0]
+
+
+@pytest.mark.parametrize("command", ["dedup", "sets", "link --profile people"])
+@pytest.mark.parametrize(
+    ("name", "content", "program"),
+    [
+        ("a.json", '{\n  "id": "1",\n  "text": "a"\n}\n', "."),
+        ("a.jsonl", '{\r\n  "id": "1",\r\n  "text": "a"\r\n}\r\n', "."),
+        ("a.jsonl", '\ufeff[\n  {"id": "1", "text": "a"}\n]\n', "'.[]'"),
+    ],
+)
+def test_json_over_several_lines_is_reported_with_the_remedy(
+    tmp_path: Path, command: str, name: str, content: str, program: str
+) -> None:
+    (tmp_path / name).write_text(content, newline="")
+    run = stream_lsh(*command.split(), name, cwd=tmp_path)
+    assert (run.code, run.out) == (2, [])
+    assert run.err == (
+        f"stream-lsh: {name}: got JSON over several lines, expected one object per line: convert it, as with "
+        f"`jq -c {program}`\n"
+    )

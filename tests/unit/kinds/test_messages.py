@@ -122,7 +122,7 @@ MISTAKES: list[tuple[bytes | None, bytes | None, str, type[InputError], str]] = 
     (b'{CONTENT, "x": NaN}', b"a", "json", MalformedMessage, "NaN is not a JSON number"),
     (b'{CONTENT, "x": [Infinity]}', b"a", "json", MalformedMessage, "Infinity is not a JSON number"),
     (b'{CONTENT, "x": "t\0"}', b"a", "json", MalformedMessage, "not JSON"),
-    (b"null", b"a", "json", MalformedMessage, "got null None, expected a JSON object"),
+    (b"null", b"a", "json", MalformedMessage, "got null, expected a JSON object"),
     (b"[1]", b"a", "json", MalformedMessage, "got an array, expected a JSON object"),
     (b'"text"', b"a", "json", MalformedMessage, "got a string 'text', expected"),
     (b"5", b"a", "json", MalformedMessage, "got a number 5, expected"),

@@ -188,7 +188,7 @@ OBJECT = "got an object as the value of a field, expected a text, a number or a 
         (b'{"name": NaN}', "json", MalformedMessage, "NaN is not a JSON number"),
         (b'{"name": "A\0nn"}', "json", MalformedMessage, "not JSON"),
         (b'{"name": [Infinity]}', "json", MalformedMessage, "Infinity is not a JSON number"),
-        (b"null", "json", MalformedMessage, "got null None, expected a JSON object of columns"),
+        (b"null", "json", MalformedMessage, "got null, expected a JSON object of columns"),
         (b"[1]", "json", MalformedMessage, "got an array, expected a JSON object of columns"),
         (b'{"name": ' + b"[" * 100_000, "json", MalformedMessage, "nested too deeply, expected an object of col"),
         (b'{"name": "\xff"}', "utf8", MalformedMessage, "not UTF-8 .*at byte 10"),

@@ -136,8 +136,11 @@ def test_labels_name_records_of_several_sources_with_the_source_or_without(
     assert main(train) == 0
     assert parse_profile(capfd.readouterr().out, "out").comparisons[0].m[0] >= 2 / 3
     (people / "labels.csv").write_text("left,right\n1,2\n")
-    assert main(train) == 1
-    assert "got the id '1', which records of several sources have, expected source/1" in capfd.readouterr().err
+    assert main(train) == 2
+    assert (
+        "labels.csv:2: got the id '1', which records of several sources have, expected source/1"
+        in capfd.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(
@@ -145,11 +148,12 @@ def test_labels_name_records_of_several_sources_with_the_source_or_without(
     [
         ("", 2, "got the columns none, expected `left` and `right`, or two columns"),
         ("a,b,c\n", 2, "got the columns 'a', 'b', 'c', expected"),
-        ("a,b\n1a,1b,1c\n", 1, "got a row that is not 2 columns as the header: ['1a', '1b', '1c']"),
+        ("a,b\n1a,1b\n1a,1b,1c\n", 2, "got a row of 3 fields, expected 2 as in the header"),
+        ('a,b\n1a,1b\n1a,"1b\n', 2, "got a quote that nothing closes before the file ends"),
         ("1a,1b\n2a,2b\n", 2, "got ids of records in the first line, expected a header such as left,right"),
         ("a,b\n1a,1a\n", 1, "got 1 pairs, none of them with two known records"),
         ("a,b\nx,y\n", 1, "got 1 pairs, none of them with two known records"),
-        ("left,right,match\n1a,1b,perhaps\n", 1, "got 'perhaps' in the column `match`, expected 1 or 0"),
+        ("left,right,match\n1a,1b,1\n1a,1b,perhaps\n", 2, "got 'perhaps' in the column `match`, expected 1 or 0"),
     ],
 )
 def test_unusable_labels_are_rejected(
@@ -157,7 +161,8 @@ def test_unusable_labels_are_rejected(
 ) -> None:
     (people / "same.csv").write_text(labels)
     assert main(["train", "people.csv", "--profile", "p.toml", "--labels", "same.csv", "--output", "x.toml"]) == code
-    assert f"same.csv: {message}" in capfd.readouterr().err
+    place = "same.csv:3" if labels.count("\n") == 3 else "same.csv"
+    assert f"{place}: {message}" in capfd.readouterr().err
     assert not (people / "x.toml").exists()
 
 

@@ -1,5 +1,6 @@
 """The ends of a run of `dedup`: damaged input, wrong use, a signal to several processes; more is in `test_ends`."""
 
+import errno
 import gzip
 import os
 import signal
@@ -11,6 +12,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from stream_lsh.cli.runs.signer_pool import Signers
+from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.shingled.methods import text_scheme
 from tests.patience import PATIENCE
 from tests.unit.cli.runs import (
     LINES,
@@ -126,3 +130,15 @@ def test_a_parent_that_is_killed_takes_its_children_with_it(tmp_path: Path) -> N
     while any(map(alive, children)):
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize("function", ["mmap.mmap", "os.fork"])
+def test_more_processes_than_the_system_allows_are_reported_with_their_option(
+    monkeypatch: pytest.MonkeyPatch, function: str
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    monkeypatch.setattr(function, refuse)
+    with pytest.raises(ConfigError, match=r"--jobs: got 3, which the system refuses \(Cannot allocate memory\)"):
+        Signers(2, text_scheme("lsh", 0.8, "word:3"))

@@ -277,3 +277,18 @@ def test_wrong_use_is_reported_with_exit_code_2(tmp_path: Path, arguments: tuple
 def test_options_are_those_of_the_library() -> None:
     assert _MEASURES == VECTOR_MEASURES == (*BETWEEN,)
     assert _SLOTS == SLOTS
+
+
+@pytest.mark.parametrize(
+    ("array", "what"),
+    [
+        (np.arange(5.0), "got the shape (5,) of float64, expected an array of numbers with a row per vector"),
+        (np.zeros((2, 2, 3), np.float32), "got the shape (2, 2, 3) of float32, expected"),
+        (np.array([["a"]]), "got the shape (1, 1) of <U1, expected"),
+    ],
+)
+def test_an_array_without_rows_of_numbers_is_described(tmp_path: Path, array: Any, what: str) -> None:
+    np.save(tmp_path / "x.npy", array)
+    run = neighbours(tmp_path / "x.npy", "--within", 5)
+    assert (run.code, run.out) == (1, [])
+    assert f"x.npy: {what}" in run.err
