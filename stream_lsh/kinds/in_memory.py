@@ -23,6 +23,7 @@ from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.limits import Limits
 from stream_lsh.pipeline.local import BATCH, Counts, LocalPipeline, LocalState
 from stream_lsh.pipeline.scheme import Scheme
+from stream_lsh.settings.units import counted
 from stream_lsh.text.catalog import as_stored
 from stream_lsh.wire.archive import Archive, of_file, read_archive, write_archive
 from stream_lsh.wire.fingerprint import differences, fingerprint
@@ -152,8 +153,8 @@ class InMemory(InFrames):
 
     def __repr__(self) -> str:
         clusters = sum(len(members) >= self._least_size for members in self._ledger.ids.live.values())
-        pairs = len(self._ledger.graph.pairs)
-        return f"<{type(self).__name__}: {len(self):,} items, {pairs:,} pairs, {clusters:,} clusters>"
+        found = counted(len(self._ledger.graph.pairs), "pair"), counted(clusters, "cluster")
+        return f"<{type(self).__name__}: {', '.join((counted(len(self), 'item'), *found))}>"
 
     def _repr_html_(self) -> str:
         """Counts, distribution of the pairs and largest clusters, for notebooks."""

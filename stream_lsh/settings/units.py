@@ -76,3 +76,13 @@ def _quantity(text: str, units: dict[str, Fraction]) -> int | None:
         return None
     exact = Fraction(form[1]) * units[form[2]]
     return int(exact) if exact.denominator == 1 else None
+
+
+def counted(value: int, one: str, several: str = "") -> str:
+    """A number with its noun.
+
+    Example:
+        >>> counted(1, "document"), counted(1200, "document"), counted(0, "entity", "entities")
+        ('1 document', '1,200 documents', '0 entities')
+    """
+    return f"{value:,} {one if value == 1 else several or one + 's'}"

@@ -7,6 +7,7 @@ from typing import Any
 
 from stream_lsh import controls
 from stream_lsh.errors import ConfigError
+from stream_lsh.settings.units import counted
 from stream_lsh.web import texts
 from stream_lsh.web.links import link, outside
 from stream_lsh.web.pages.page import Frame, Page
@@ -42,7 +43,7 @@ def environment() -> Any:
         lstrip_blocks=True,
     )
     templates.filters.update(_filters(jinja2.utils.markupsafe.Markup))
-    templates.globals.update(link=link, outside=outside, static=address, counted=texts.counted)
+    templates.globals.update(link=link, outside=outside, static=address, counted=counted)
     return templates
 
 

@@ -37,16 +37,6 @@ def rate(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 or not value else f"{value:.1f}" if value >= 0.1 else f"{value:.1g}"
 
 
-def counted(value: int, one: str, several: str = "") -> str:
-    """A number with its noun.
-
-    Example:
-        >>> counted(1, "document"), counted(1200, "document"), counted(0, "entity", "entities")
-        ('1 document', '1,200 documents', '0 entities')
-    """
-    return f"{value:,} {one if value == 1 else several or one + 's'}"
-
-
 def signed(value: float) -> str:
     """A number with its sign and two decimals.
 

@@ -74,7 +74,7 @@ def test_check_reports_skipped_checks_and_runs_the_others(broker: Embedded, conf
 def test_the_audit_works(broker: Embedded, config: Path) -> None:
     done = ran("check", "--config", config, "--audit")
     assert done.returncode == 0
-    assert any("1 pairs and 2 members of 3 documents are true" in line for line in done.stdout.decode().splitlines()), (
+    assert any("1 pair and 2 members of 3 documents are true" in line for line in done.stdout.decode().splitlines()), (
         done.stdout
     )
 

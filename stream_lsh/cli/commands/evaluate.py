@@ -10,6 +10,7 @@ from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, report_lines
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.errors import ConfigError
+from stream_lsh.settings.units import counted
 
 if TYPE_CHECKING:
     from stream_lsh.cli.runs.evaluate import Evaluated
@@ -65,7 +66,7 @@ def run(arguments: Sequence[str]) -> int:
             rejects.finish()
     if not options.quiet:
         unknown = f", {evaluated.unknown:,} of them not in the truth" if evaluated.unknown else ""
-        report_lines([f"{evaluated.items:,} ids{unknown}", *run.summary()])
+        report_lines([f"{counted(evaluated.items, 'id')}{unknown}", *run.summary()])
     return run.exit_code
 
 

@@ -13,6 +13,7 @@ from stream_lsh.cli.process import hold, release
 from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.files.discover import Input
 from stream_lsh.records.libraries import require
+from stream_lsh.settings.units import counted
 
 if TYPE_CHECKING:
     from stream_lsh.cli.input.record_reader import RecordReader, RecordsInMemory
@@ -60,7 +61,9 @@ def run(arguments: Sequence[str]) -> int:
                 output.finish()
     if not options.quiet:
         seconds = time.monotonic() - started
-        report_lines([*result.record_reader.summary(), f"{result.record_reader.records:,} records, {seconds:.1f} s"])
+        report_lines(
+            [*result.record_reader.summary(), f"{counted(result.record_reader.records, 'record')}, {seconds:.1f} s"]
+        )
     return 1 if result.record_reader.failed else 0
 
 

@@ -15,6 +15,7 @@ from stream_lsh.kinds.text.files import read
 from stream_lsh.ledger.changes import MatchChange
 from stream_lsh.ledger.clusters.guards.links import root
 from stream_lsh.model import Cluster, Match
+from stream_lsh.settings.units import counted
 from stream_lsh.wire.public import match_messages
 
 PIPELINE = "allpairs"
@@ -102,8 +103,8 @@ class AllPairsRun:
     def report(self, seconds: float) -> None:
         """The summary, on standard error."""
         lines = [
-            f"{len(self._pairs):,} documents, {self._pairs.candidates:,} candidates, {self._found:,} pairs, "
-            f"{self._groups.count:,} clusters, {seconds:.1f} s"
+            f"{counted(len(self._pairs), 'document')}, {counted(self._pairs.candidates, 'candidate')}, "
+            f"{counted(self._found, 'pair')}, {counted(self._groups.count, 'cluster')}, {seconds:.1f} s"
         ]
         lines += summary(self._reasons, list_rejects(self._outputs.rejects))
         report_lines(lines)

@@ -27,6 +27,7 @@ from stream_lsh.model import About, Cluster, Document
 from stream_lsh.pipeline.limits import Limits
 from stream_lsh.pipeline.local import LocalPipeline
 from stream_lsh.settings.problems import problems_as_options
+from stream_lsh.settings.units import counted
 from stream_lsh.text.scripts import ScriptCounts, script_lines
 from stream_lsh.wire.public import match_messages
 
@@ -243,8 +244,8 @@ class DedupRun:
         counts = self._pipeline.counts
         clusters = sum(1 for _ in self._answers.clusters())
         lines = [
-            f"{counts.documents:,} documents, {counts.candidates:,} candidates, {len(self._answers):,} pairs, "
-            f"{clusters:,} clusters, {seconds:.1f} s"
+            f"{counted(counts.documents, 'document')}, {counted(counts.candidates, 'candidate')}, "
+            f"{counted(len(self._answers), 'pair')}, {counted(clusters, 'cluster')}, {seconds:.1f} s"
         ]
         if self._is_text and counts.documents == 1:
             lines.append("a text is one document; with --format lines each of its lines is one")

@@ -21,6 +21,7 @@ from stream_lsh.kinds.text.in_memory import NearDuplicates
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS
 from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.model import Document
+from stream_lsh.settings.units import counted
 from stream_lsh.wire.public import as_json
 
 
@@ -164,8 +165,8 @@ class DedupQueryRun:
         """The counts, in lines."""
         counts = self._pipeline.counts
         lines = [
-            f"{self.size:,} documents, {self.asked:,} queries, {self._answered:,} of them with a match, "
-            f"{self._matches:,} matches, {seconds:.1f} s"
+            f"{counted(self.size, 'document')}, {counted(self.asked, 'query', 'queries')}, "
+            f"{self._answered:,} of them with a match, {counted(self._matches, 'match', 'matches')}, {seconds:.1f} s"
         ]
         lines += caps_lines(counts)
         return lines + summary(self._reasons, list_rejects(self._outputs.rejects))

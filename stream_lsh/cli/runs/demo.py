@@ -21,6 +21,7 @@ from stream_lsh.demo.side_by_side import side_by_side
 from stream_lsh.demo.tally import News, Tally
 from stream_lsh.errors import ConfigError, DoubtError
 from stream_lsh.model import Document
+from stream_lsh.settings.units import counted
 
 if TYPE_CHECKING:
     from stream_lsh.config import Config
@@ -313,7 +314,8 @@ class _Stream:
             raise _OutputClosedError
         self._screen.status(
             f"{self._sent:,} of {len(self._events):,} sent, {self._doing}; "
-            f"{len(self._tally.pairs):,} pairs, {len(self._tally.sizes):,} clusters; {self._seconds():.0f} s"
+            f"{counted(len(self._tally.pairs), 'pair')}, {counted(len(self._tally.sizes), 'cluster')}; "
+            f"{self._seconds():.0f} s"
         )
 
     def _seconds(self) -> float:

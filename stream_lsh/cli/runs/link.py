@@ -32,6 +32,7 @@ from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.model import Entity, Record, RecordMatch
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.reading import Reader
+from stream_lsh.settings.units import counted
 from stream_lsh.wire.field_names import DEFAULT_NAMES
 
 if TYPE_CHECKING:
@@ -237,8 +238,9 @@ class LinkRun:
         """The summary, on standard error."""
         counts, reported, records = self._linker.counts, self._written, self.record_reader.records
         first = (
-            f"{records:,} records, {counts.candidates:,} candidates, {reported['matches']:,} matches, "
-            f"{reported['reviews']:,} to review, {reported['entities']:,} entities, {seconds:.1f} s, "
+            f"{counted(records, 'record')}, {counted(counts.candidates, 'candidate')}, "
+            f"{counted(reported['matches'], 'match', 'matches')}, {reported['reviews']:,} to review, "
+            f"{counted(reported['entities'], 'entity', 'entities')}, {seconds:.1f} s, "
             f"{records / max(seconds, 1e-3):,.0f} records/s"
         )
         report_lines([first, *self._notes(caps_lines(counts))])

@@ -14,6 +14,7 @@ from stream_lsh.cli.reports.plagiarism_html import PairReport, page
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input
 from stream_lsh.kinds.text.files import read
+from stream_lsh.settings.units import counted
 from stream_lsh.text.passages.copied import Copied
 
 _MOST_IN_REPORT = 500
@@ -62,7 +63,7 @@ class PlagiarismRun:
     def summary(self) -> list[str]:
         """The lines of the summary."""
         return [
-            f"{self.texts:,} texts, {self._pairs:,} pairs{self._of_sources()}",
+            f"{counted(self.texts, 'text')}, {counted(self._pairs, 'pair')}{self._of_sources()}",
             *summary(self._reasons, list_rejects(self._outputs.rejects)),
         ]
 

@@ -16,6 +16,7 @@ from stream_lsh.files.chunks import Part, Refused
 from stream_lsh.files.discover import Input
 from stream_lsh.kinds.in_memory import InMemory
 from stream_lsh.model import Document
+from stream_lsh.settings.units import counted
 from stream_lsh.wire.public import as_json
 
 
@@ -131,7 +132,7 @@ class SingleFieldRun(ABC):
         groups = [] if self.memory is None else self.memory.clusters()
         if clusters is not None:
             clusters.write(as_json({"cluster": group.id, "members": group.members}) for group in groups)
-        self._report = [f"{count[0]:,} pairs", f"{len(groups):,} clusters"]
+        self._report = [counted(count[0], "pair"), counted(len(groups), "cluster")]
 
     def answer(self, queries: Sequence[Input]) -> None:
         """Write the matches of each value in these files, in their order."""
@@ -150,11 +151,15 @@ class SingleFieldRun(ABC):
             if out is not None and out.closed_by_reader:
                 break
         self._progress.clear()
-        self._report = [f"{self.asked:,} queries", f"{answered:,} of them with a match", f"{matches:,} matches"]
+        self._report = [
+            counted(self.asked, "query", "queries"),
+            f"{answered:,} of them with a match",
+            counted(matches, "match", "matches"),
+        ]
 
     def summary(self, seconds: float) -> list[str]:
         """The lines of the summary."""
-        lines = [", ".join([f"{self.size:,} {self._what}", *self._report, f"{seconds:.1f} s"])]
+        lines = [", ".join([counted(self.size, self._what.removesuffix("s")), *self._report, f"{seconds:.1f} s"])]
         if self._again:
             lines.append(f"{self._again:,} repeated ids: the last one of each counts")
         if self.memory is not None:

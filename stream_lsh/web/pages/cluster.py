@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from stream_lsh.controls import one_line
+from stream_lsh.settings.units import counted
 from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.drawings.matrix import pairs_of
 from stream_lsh.web.drawings.timeline import timeline
 from stream_lsh.web.links import link
 from stream_lsh.web.pages.history import events_of
 from stream_lsh.web.pages.page import Page, PipelineName
-from stream_lsh.web.texts import counted
 
 _PAGE = 200
 _NEAR = 20

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from stream_lsh.settings.units import counted
 from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.links import link
 from stream_lsh.web.pages.page import Page, PipelineName
-from stream_lsh.web.texts import counted
 
 SORTS = {
     "newest": "newest first",

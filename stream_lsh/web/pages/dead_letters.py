@@ -4,10 +4,11 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
+from stream_lsh.settings.units import counted
 from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.links import link
 from stream_lsh.web.pages.page import Page, PipelineName
-from stream_lsh.web.texts import counted, hex_dump
+from stream_lsh.web.texts import hex_dump
 
 REASONS: Mapping[str, str] = {
     "key": "The key is invalid, or differs from the id in the value.",

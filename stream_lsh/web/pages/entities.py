@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from stream_lsh.settings.units import counted
 from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.links import link
 from stream_lsh.web.pages.clusters import SORTS, after, filters_of
 from stream_lsh.web.pages.page import Page, PipelineName
-from stream_lsh.web.texts import counted, field_text
+from stream_lsh.web.texts import field_text
 
 _PAGE = 50
 _IN_LABEL = 3

@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stream_lsh.controls import one_line
+from stream_lsh.settings.units import counted
 from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.drawings.matrix import pairs_of
 from stream_lsh.web.links import link
 from stream_lsh.web.pages.entities import label
 from stream_lsh.web.pages.history import events_of
 from stream_lsh.web.pages.page import Page, PipelineName
-from stream_lsh.web.texts import counted, field_text
+from stream_lsh.web.texts import field_text
 
 _PAGE = 100
 _MOST_FIELDS = 100

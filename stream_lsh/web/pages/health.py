@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from stream_lsh.settings.units import counted
 from stream_lsh.web.asks import Answer
 from stream_lsh.web.pages.overview import ASK, pipelines_of, problems_of, workers_of
 from stream_lsh.web.pages.page import Page
-from stream_lsh.web.texts import counted
 
 STEPS = {"documents": "Documents", "buckets": "Buckets", "ledger": "Ledger"}
 """The tables of a pipeline, in the order of its steps."""

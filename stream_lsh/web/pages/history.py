@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stream_lsh.web.texts import counted
+from stream_lsh.settings.units import counted
 
 _MOST_NAMED = 10
 """The merged clusters that an event names."""

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from stream_lsh.settings.units import counted
 from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.pages.activity import Activity
 from stream_lsh.web.pages.page import Page
-from stream_lsh.web.texts import counted, numbers
+from stream_lsh.web.texts import numbers
 
 ASK = Ask()
 _STATES = {

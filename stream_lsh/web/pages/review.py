@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stream_lsh.controls import one_line
+from stream_lsh.settings.units import counted
 from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.links import link
 from stream_lsh.web.pages.compared_fields import compared_fields, is_in_bits
 from stream_lsh.web.pages.page import Page, PipelineName
-from stream_lsh.web.texts import counted
 
 SORTS = {"closest": "most similar first", "newest": "newest record first"}
 DECISIONS: Mapping[str, str | None] = {"same": "same", "different": "different", "undo": None}

@@ -4,11 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from stream_lsh.settings.units import counted
 from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.links import link
 from stream_lsh.web.pages.page import Page, PipelineName
 from stream_lsh.web.pages.review import DECISIONS, SORTS, decision
-from stream_lsh.web.texts import counted, field_text
+from stream_lsh.web.texts import field_text
 
 _PAGE = 20
 """Pairs: each needs two requests for its records."""

@@ -4,9 +4,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from stream_lsh.settings.units import counted
 from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.pages.page import Page, PipelineName
-from stream_lsh.web.texts import counted, numbers, signed
+from stream_lsh.web.texts import numbers, signed
 
 LIMIT, MOST = 20, 200
 _AS_COMMAND = 4_000

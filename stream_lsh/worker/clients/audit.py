@@ -20,6 +20,7 @@ from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.model import Document, make_ref, ref_partition
 from stream_lsh.pipeline.local import BATCH, LocalPipeline
 from stream_lsh.retention import BEGINNING_MS
+from stream_lsh.settings.units import counted
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import decode_bands, decode_candidates, decode_edges, decode_verifications
 from stream_lsh.worker.clients.health import NOTE, OK, WRONG, Finding, read_partitions, read_topics
@@ -303,7 +304,8 @@ def compare(
                 f"{len(cases):,} {what}: {_named(cases)}" + ("" if excused else f"; {_AGAIN}"),
             )
     if not any(cases for _, cases, _ in problems):
-        yield OK, f"{len(pairs):,} pairs and {len(members):,} members of {len(documents):,} documents are true"
+        members_of = f"{counted(len(members), 'member')} of {counted(len(documents), 'document')}"
+        yield OK, f"{counted(len(pairs), 'pair')} and {members_of} are true"
 
 
 def _chain(pipeline: PipelineConfig, source: Source) -> LocalPipeline:

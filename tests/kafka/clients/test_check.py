@@ -243,7 +243,7 @@ def test_an_audit_ignores_documents_that_the_source_has_deleted(broker: Broker, 
     findings = asyncio.run(run())
     assert [finding.state for finding in findings] == ["note", "ok"]
     assert "Kafka has deleted records of the source" in findings[0].message
-    assert findings[1].message.startswith("1 pairs and 3 members")
+    assert findings[1].message.startswith("1 pair and 3 members")
 
 
 def test_an_audit_of_sources_that_are_rekeyed_reads_the_sources(broker: Broker, name: str) -> None:
@@ -326,7 +326,7 @@ def test_an_audit_ignores_documents_that_may_have_expired(broker: Broker, name: 
     clean, then = asyncio.run(run())
     assert [finding.state for finding in clean] == ["note", "ok"], clean
     assert clean[0].message == "3 documents may have expired, or have no newest version, and are not audited"
-    assert clean[1].message.startswith("1 pairs and 2 members")
+    assert clean[1].message.startswith("1 pair and 2 members")
     assert [finding.message.partition(":")[0] for finding in wrong(then)] == ["1 pairs are missing"]
 
 

@@ -218,4 +218,4 @@ def test_files_are_fed_and_results_are_followed_explained_and_audited(
         assert "[-bread" in output("explain", "a", "b")
         assert "they are less similar than the threshold, 0.5" in output("explain", "a", "c")
     audited = output("check", "--audit")
-    assert "1 pairs and 2 members of 3 documents are true" in audited
+    assert "1 pair and 2 members of 3 documents are true" in audited

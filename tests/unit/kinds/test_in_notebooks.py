@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from stream_lsh import NearDuplicates, NearestNeighbours, Record, RecordLinker, SimilarSets
+from stream_lsh.settings.units import counted
 from tests.unit.cli.commands.files.test_reports import HOSTILE, Elements, bars_of
 
 TEXTS = ["one two three four five six seven", "one two three four five six eight", "one two three four nine ten"]
@@ -21,7 +22,9 @@ def test_a_collection_shows_its_counts_all_similarities_and_the_largest_clusters
     near.add_many((f"{group}-{n}", f"{TEXTS[n % 3]} {group} a b c d") for group in range(9) for n in range(group))
     shown = near._repr_html_()
     matches, clusters = near.matches(), near.clusters()
-    assert f"NearDuplicates: {len(near)} items, {len(matches)} pairs, {len(clusters)} clusters" in text_of(shown)
+    assert f"NearDuplicates: {len(near)} items, {len(matches)} pairs, {counted(len(clusters), 'cluster')}" in text_of(
+        shown
+    )
     assert sum(bars_of(shown).values()) == len(matches) > 20
     assert "threshold 0.3" in shown
     sizes = re.findall('data-label="size">(.*?)<', shown)

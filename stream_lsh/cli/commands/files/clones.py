@@ -15,6 +15,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Refused
 from stream_lsh.files.discover import files_of
 from stream_lsh.settings.problems import problems_as_options
+from stream_lsh.settings.units import counted
 
 if TYPE_CHECKING:
     from stream_lsh.applications.duplicate_code import CodeMatch, DuplicateCode, Fragment
@@ -64,8 +65,9 @@ def run(arguments: Sequence[str]) -> int:
         if rejects is not None:
             rejects.finish()
     if not options.quiet:
-        what = "files" if options.files else "functions"
-        report_lines([f"{len(files):,} files, {len(code):,} {what}, {len(matches):,} pairs, {len(groups):,} groups"])
+        what = "file" if options.files else "function"
+        found = counted(len(matches), "pair"), counted(len(groups), "group")
+        report_lines([", ".join((counted(len(files), "file"), counted(len(code), what), *found))])
         report_lines(summary(reasons, list_rejects(rejects)))
     return exit_code(len(files) - reasons.total(), reasons.total(), strict=options.strict)
 

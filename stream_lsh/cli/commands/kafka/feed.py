@@ -21,6 +21,7 @@ from stream_lsh.cli.process import as_exceptions, run_client
 from stream_lsh.files.chunks import Refused
 from stream_lsh.files.discover import FORMATS
 from stream_lsh.files.lines import ByteLimit
+from stream_lsh.settings.units import counted
 
 if TYPE_CHECKING:
     from stream_lsh.kinds.kind import FeedPart
@@ -67,7 +68,8 @@ def run(arguments: Sequence[str]) -> int:
         if not options.quiet and (complete or feeder.sent):
             rejects = f", {refused.total():,} rejected" if refused else ""
             seconds = time.monotonic() - started
-            report_lines([f"{feeder.sent:,} {kind.plural} to {pipeline.source}{rejects}, {seconds:.1f} s"])
+            sent = counted(feeder.sent, kind.plural.removesuffix("s"))
+            report_lines([f"{sent} to {pipeline.source}{rejects}, {seconds:.1f} s"])
     return exit_code(feeder.sent, refused.total(), strict=options.strict)
 
 

@@ -74,7 +74,7 @@ def test_the_newest_version_counts_and_a_delete_is_one() -> None:
     source = source_of(
         Document("a", TEXT), Document("b", "else"), Document("b", TEXT), Document("c", TEXT), Document("c", None)
     )
-    assert findings_of(source, published(("a", "b"))) == [("ok", "1 pairs and 2 members of 2 documents are true")]
+    assert findings_of(source, published(("a", "b"))) == [("ok", "1 pair and 2 members of 2 documents are true")]
     assert ("wrong", "1 pairs are wrong") in findings_of(source, published(("a", "b"), ("a", "c")))
 
 
@@ -123,7 +123,7 @@ def test_a_document_beyond_the_newest_that_are_kept_is_not_judged() -> None:
     findings = findings_of(source, published(("b", "c")), pipeline=kept)
     assert findings == [
         ("note", "1 documents may have expired, or have no newest version, and are not audited"),
-        ("ok", "1 pairs and 2 members of 3 documents are true"),
+        ("ok", "1 pair and 2 members of 3 documents are true"),
     ]
     assert ("wrong", "1 pairs are missing") in findings_of(source, published(), pipeline=kept)
 

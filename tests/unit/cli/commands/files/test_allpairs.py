@@ -25,7 +25,7 @@ def test_pairs_are_written_as_dedup_writes_them(file: Path) -> None:
     run, other = allpairs(file, *LOW), dedup(file, *LOW)
     assert (run.code, run.pairs) == (0, EXPECTED)
     assert run.out == [one | {"pipeline": "allpairs"} for one in other.out]
-    assert run.err.startswith("3 documents, 1 candidates, 1 pairs, 1 clusters, ")
+    assert run.err.startswith("3 documents, 1 candidate, 1 pair, 1 cluster, ")
 
 
 @pytest.mark.parametrize("measure", ["jaccard", "containment"])

@@ -32,7 +32,7 @@ def test_programs_get_a_line_for_each_group(folder: Path) -> None:
         {"path": f"{folder}/d.py", "name": "Sums.add_up", "line": 5, "last_line": 11},
     ]
     assert run.out == [{"similarity": 1.0, "members": members}]
-    assert (run.code, run.err) == (0, "3 files, 3 functions, 1 pairs, 1 groups\n")
+    assert (run.code, run.err) == (0, "3 files, 3 functions, 1 pair, 1 group\n")
 
 
 def test_the_text_has_places_in_the_form_of_editors(folder: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_match_line_is_the_public_one_and_a_cluster_line_names_its_members(fil
     assert one["similarity"] == SIMILARITY == one["shared"] / one["union"]
     assert (one["measure"], one["left_time"], one["right_time"], one["confirmed_at"]) == ("jaccard", 1000, 5000, 5000)
     assert json.loads((tmp_path / "clusters.jsonl").read_text()) == {"cluster": "a", "members": ["b", "a"]}
-    assert "3 documents, 1 candidates, 1 pairs, 1 clusters" in run.err
+    assert "3 documents, 1 candidate, 1 pair, 1 cluster" in run.err
     assert sorted(os.listdir(tmp_path)) == ["clusters.jsonl", "docs.jsonl"]
 
 
@@ -314,7 +314,7 @@ def test_an_unusable_file_of_a_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "fine.txt").write_text(STORY)
     run = dedup(tmp_path)
     assert run.code == 0
-    assert "1 documents" in run.err
+    assert "1 document" in run.err
     for name, reason in (("bad.txt", "utf8"), ("bad.gz", "gzip"), ("large.txt", "size")):
         assert f"{tmp_path}/{name}: rejected ({reason}): " in run.err
 

@@ -106,7 +106,7 @@ def test_entities_are_printed_with_their_members_and_golden_records(folder: Path
     assert (entity["entity"], entity["size"]) == ("2", 3)  # the oldest: the one without a time
     assert entity["members"] == [{"id": id, "source": ""} for id in ("3", "1", "2")]
     assert entity["golden"]["given"] == "Ann"
-    assert run.err.startswith("5 records, 6 candidates, 3 matches, 3 to review, 1 entities, ")
+    assert run.err.startswith("5 records, 6 candidates, 3 matches, 3 to review, 1 entity, ")
     assert sorted(os.listdir(folder)) == ["new.toml", "p.toml", "people.csv"]
 
 
@@ -300,9 +300,7 @@ def test_few_records_are_warned_of_and_one_record_is_not(folder: Path) -> None:
     rows = [{"id": 1, "source": "a", "surname": "Lee"}, {"id": 2, "source": "b", "surname": "Lee", "given": "Ann"}]
     run = link(folder, "-", "--profile", "new.toml", "--matches", "-", stdin=lines_of(rows))
     assert "2 records are few: the weights are unreliable" in run.err
-    assert link(folder, "-", "--profile", "new.toml", stdin=lines_of(rows[:1])).err.startswith(
-        "1 records, 0 candidates"
-    )
+    assert link(folder, "-", "--profile", "new.toml", stdin=lines_of(rows[:1])).err.startswith("1 record, 0 candidates")
 
 
 # -- errors

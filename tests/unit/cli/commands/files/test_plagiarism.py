@@ -42,7 +42,7 @@ def test_programs_get_shares_counts_and_the_places_of_passages(essays: Path) -> 
     for side in ("left", "right"):
         text = (essays / found[side]).read_text()
         assert text[passage[f"{side}_start"] : passage[f"{side}_end"]] == PASSAGE
-    assert "3 texts, 1 pairs" in run.err
+    assert "3 texts, 1 pair" in run.err
 
 
 def test_people_get_the_shares_and_how_the_passages_begin(essays: Path) -> None:

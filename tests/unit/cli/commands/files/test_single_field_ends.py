@@ -50,7 +50,7 @@ def test_a_query_that_is_deleted_is_named_and_counted(tmp_path: Path, command: l
     run = stream_lsh(*command, "-", "--query", tmp_path / "q.jsonl", stdin=lines)
     assert len(run.out) == 200
     assert "gone: rejected (deleted)" in run.err
-    assert "1 queries, 1 of them with a match, 200 matches" in run.err
+    assert "1 query, 1 of them with a match, 200 matches" in run.err
     assert "1 rejected: deleted 1" in run.err
     assert run.code == 0
 
