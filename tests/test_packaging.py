@@ -84,8 +84,16 @@ def test_without_extras_files_are_compared_and_kafka_names_its_extra(dist: list[
     assert (deduplicated.returncode, pair["left"], pair["right"]) == (0, "a", "b")
 
     (tmp_path / "worker.toml").write_text('[[pipeline]]\nsource = "in"\n', encoding="utf-8")
-    for command in (["worker", "--config", "worker.toml"], ["tail", "matches", "--config", "worker.toml"], ["demo"]):
+    kafka, demo = (
+        'Kafka needs faust: pip install "stream_lsh[kafka]"',
+        "the demo needs the embedded broker: pip install ",
+    )
+    for command, problem in (
+        (["worker", "--config", "worker.toml"], kafka),
+        (["tail", "matches", "--config", "worker.toml"], kafka),
+        (["demo"], f"{demo}'stream_lsh[embedded]'"),
+    ):
         refused = ran(programs / "stream-lsh", *command, folder=tmp_path)
         assert (refused.returncode, refused.stdout) == (2, "")
         (line,) = refused.stderr.splitlines()
-        assert line.startswith('stream-lsh: Kafka needs faust: pip install "stream_lsh[kafka]"')
+        assert line.startswith(f"stream-lsh: {problem}")

@@ -99,7 +99,7 @@ def show(events: Sequence[Event], threshold: float, later: Sequence[Event] = (),
         ConfigError: the embedded broker is not installed.
     """
     if find_spec("confluent_kafka") is None:
-        raise ConfigError('the demo needs the embedded broker: pip install "stream_lsh[embedded]"')
+        raise ConfigError("the demo needs the embedded broker: pip install 'stream_lsh[embedded]'")
     screen = Screen()
     try:
         return asyncio.run(_shown(screen, events, threshold, later, serve=serve))

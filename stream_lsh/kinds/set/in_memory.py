@@ -70,7 +70,7 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
         [Cluster(id='ann', members=('bob', 'ann'))]
 
         >>> ratings = SimilarSets(threshold=0.3, bag=True)
-        >>> found = ratings.add_many([("a", "abcc"), ("b", "aacccc")])
+        >>> found = ratings.add_many([("a", [*"abcc"]), ("b", [*"aacccc"])])
         >>> found[0].similarity == 3 / 7
         True
     """
