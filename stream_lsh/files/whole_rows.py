@@ -160,9 +160,9 @@ def _json_rows(file: Input, max_bytes: int, rejected: Collection[Place], encodin
         if first == 1 and lines:
             lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
         kept = [
-            line.strip()
-            for at, line in enumerate(lines, first)
-            if line.strip() and (not rejected or (file.path, at) not in rejected)
+            line
+            for at, line in enumerate(map(bytes.strip, lines), first)
+            if line and (not rejected or (file.path, at) not in rejected)
         ]
         if encoding != "utf-8":
             kept = [line.decode(encoding).encode() for line in kept]

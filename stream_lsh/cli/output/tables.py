@@ -64,9 +64,7 @@ class JsonLinesOutput(TableOutput):
             return
         lines = batch.lines if kept is None else compress(batch.lines, kept.tolist())
         # An object of a JSON array may have several lines.
-        self._output.write(
-            _as_line(row) if b"\n" in line else bytes(line) for line, row in zip(lines, rows, strict=True)
-        )
+        self._output.write(_as_line(row) if b"\n" in line else line for line, row in zip(lines, rows, strict=True))
 
 
 class CsvOutput(TableOutput):

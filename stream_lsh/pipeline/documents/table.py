@@ -25,7 +25,7 @@ from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.sketch.scheme import EMPTY_SLOT
 
 _OFFSET_MASK = np.uint64(MAX_OFFSET)
-_NEVER_MS, _NEVER = (1 << 63) - 1, (1 << 64) - 1
+_NEVER_MS, _NO_REF = (1 << 63) - 1, (1 << 64) - 1
 
 
 class DocumentTable:
@@ -226,7 +226,7 @@ class DocumentTable:
             self._ids.append(id)
             if row >> CHUNK_BITS == len(self._meta):
                 self._meta.append(np.zeros(CHUNK, META))
-                self._least.append((_NEVER_MS, _NEVER))
+                self._least.append((_NEVER_MS, _NO_REF))
         self._row_by_id[id] = row
         return row
 
@@ -306,7 +306,7 @@ class DocumentTable:
         meta["state"][fading] = MARKER
         used &= ~gone
         due = np.where(live & ~fading, meta["time"], meta["keep"])
-        self._least[chunk] = int(due[used].min(initial=_NEVER_MS)), int(meta["ref"][used].min(initial=_NEVER))
+        self._least[chunk] = int(due[used].min(initial=_NEVER_MS)), int(meta["ref"][used].min(initial=_NO_REF))
         return at
 
     def _min_ref(self, ref: int) -> int:
