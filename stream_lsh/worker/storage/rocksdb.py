@@ -14,6 +14,8 @@ _OLDEST_SHARE, _GARBAGE_SHARE = 0.1, 0.5
 """The oldest tenth of the blob files is rewritten when half of it is deleted, or when a compaction reaches its keys."""
 _COMPACT_AT = 16
 """Files of new keys at which they are merged with the others."""
+_LEVEL_BYTES, _KEY_FILE_BYTES = 1 << 20, 512 << 10
+"""Keys are in a second level from this size on, in files of this size, so that a compaction rewrites few of them."""
 _OPEN_FILES = 64
 """Of a database.  A read that has to open a file first takes 2 to 8 us more."""
 
@@ -49,7 +51,9 @@ def _separate_contents(options: Options) -> None:
     options.set_enable_blob_gc(True)
     options.set_blob_gc_age_cutoff(_OLDEST_SHARE)
     options.set_blob_gc_force_threshold(_GARBAGE_SHARE)
-    # The files of keys are small: fewer, larger compactions.
+    options.set_max_bytes_for_level_base(_LEVEL_BYTES)
+    options.set_target_file_size_base(_KEY_FILE_BYTES)
+    # New files of keys are small: fewer, larger compactions.
     options.set_level_zero_file_num_compaction_trigger(_COMPACT_AT)
     options.set_level_zero_slowdown_writes_trigger(3 * _COMPACT_AT)
     options.set_level_zero_stop_writes_trigger(4 * _COMPACT_AT)
