@@ -252,6 +252,12 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def kernel_seconds(pid: int) -> float:
+    """The part of `cpu_seconds` in the kernel: much on a virtual machine that gets its memory as it uses it."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[12]) / os.sysconf("SC_CLK_TCK")
+
+
 def _wait(done: Any, log: Path, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not done():

@@ -32,9 +32,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.worker.broker import NEAR, SIZE, Bench, KeyValue, cpu_seconds, documents
+from benchmarks.worker.broker import NEAR, SIZE, Bench, KeyValue, cpu_seconds, documents, kernel_seconds
 from benchmarks.worker.costs import in_memory, near
 from benchmarks.worker.latency import WARM, latency
+from stream_lsh.arrays import F64
 from stream_lsh.config.model import PipelineConfig
 from tests.evaluation.brokers import choose_broker
 
@@ -80,10 +81,11 @@ class Throughput:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """The cost of the documents since the last row, once a worker has this many."""
+    """The cost of the documents since the last row, once a worker has this many; and the part of it in the kernel."""
 
     documents: int
     cpu_us_per_document: float
+    kernel_us_per_document: float
     documents_per_second: float
 
 
@@ -230,7 +232,7 @@ def _growth(bench: Bench) -> list[Growth]:
     print(
         f"{_WINDOWS[-1]} documents of {SIZE} characters, {NEAR:.0%} near-duplicates, one worker process, 4 partitions\n"
     )
-    print("documents  worker's us a document  documents/s")
+    print("documents  worker's us a document  of it in the kernel  documents/s")
     rows = []
     (messages, twins), (config, file) = documents(WARM + _WINDOWS[-1]), bench.configured(4)
     matches = np.searchsorted(sorted(twins), [WARM + last for last in _WINDOWS])
@@ -238,15 +240,20 @@ def _growth(bench: Bench) -> list[Growth]:
         stream.feed(messages[:WARM])
         stream.matches(sum(number < WARM for number in twins))
         for first, last, enough in zip((0, *_WINDOWS), _WINDOWS, matches.tolist(), strict=False):
-            began, spent = time.perf_counter(), cpu_seconds(worker.pid)
+            began, before = time.perf_counter(), _spent(worker.pid)
             stream.feed(messages[WARM + first : WARM + last])
             seconds = stream.matches(enough, patience=60.0) - began
-            spent = cpu_seconds(worker.pid) - spent
-            row = Growth(last, spent / (last - first) * 1e6, (last - first) / seconds)
-            print(f"{last:>9}{row.cpu_us_per_document:>24.0f}{row.documents_per_second:>13.0f}", flush=True)
+            spent, kernel = (_spent(worker.pid) - before) / (last - first) * 1e6
+            row = Growth(last, spent, kernel, (last - first) / seconds)
+            print(f"{last:>9}{spent:>24.0f}{kernel:>21.1f}{row.documents_per_second:>13.0f}", flush=True)
             rows.append(row)
     print()
     return rows
+
+
+def _spent(pid: int) -> F64:
+    """float64[2]: the processor time of a process in seconds, and its part in the kernel."""
+    return np.array((cpu_seconds(pid), kernel_seconds(pid)))
 
 
 def _dense(bench: Bench, count: int, rounds: int) -> list[Dense]:

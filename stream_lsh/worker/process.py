@@ -53,7 +53,7 @@ def execute(config: Config, partitions: Mapping[str, int], level: str, *, embedd
 
 
 def allow_open_files() -> None:
-    """Raise the limit on open files, as far as this user may: each partition keeps some 64 files open."""
+    """Raise the limit on open files, as far as this user may: each partition keeps 64 to 256 files open."""
     allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = OPEN_FILES if most == resource.RLIM_INFINITY else min(most, OPEN_FILES)
     if allowed == resource.RLIM_INFINITY or allowed >= wanted:

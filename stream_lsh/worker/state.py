@@ -207,7 +207,8 @@ class PipelineState:
             return Documents(table, Forwarded(), *relays, recall_monitor=self._new_recall_monitor())
         place, identity = self._copy(self.storage, "documents", partition)
         has_abouts = self.limits.stories or self.limits.describer is not None
-        store = DocumentStore(place, identity, self.scheme.slots, self.scheme.width, has_abouts)
+        shape = self.scheme.slots, self.scheme.width
+        store = DocumentStore(place, identity, *shape, has_abouts, partitions=self.partitions)
         table = store.table(pages, self.scheme.counts())
         return Documents(table, Forwarded(), *relays, store=store, recall_monitor=self._new_recall_monitor())
 

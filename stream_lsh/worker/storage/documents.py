@@ -65,12 +65,22 @@ class DocumentStore(PartitionStore):
         slots: the length of a signature.
         width: buckets of a version.
         stories: keep the title, source and length of each version.
+        partitions: of the source: a worker may have a store of each.
 
     Cost: some 10 us for each document written, and for each lookup that is not in a cache.
     """
 
-    def __init__(self, place: Path, identity: Identity, slots: int, width: int, stories: bool = False) -> None:
-        self._slots, self._width, self._stories = slots, width, stories
+    def __init__(
+        self,
+        place: Path,
+        identity: Identity,
+        slots: int,
+        width: int,
+        stories: bool = False,
+        *,
+        partitions: int = 1,
+    ) -> None:
+        self._slots, self._width, self._stories, self._partitions = slots, width, stories, partitions
         self._under_way: dict[int, Contents] = {}
         self._recent = RecentContents()
         self._start: int | None = None
@@ -82,7 +92,7 @@ class DocumentStore(PartitionStore):
         super().__init__(place, identity)
 
     def _open(self) -> None:
-        db = self._db = open_rocksdb(self._place)
+        db = self._db = open_rocksdb(self._place, self._partitions)
         stored, offset = db.get(_IDENTITY), db.get(_OFFSET)
         if stored is not None:
             self._identity.check(stored.decode(errors="replace"), self._place)

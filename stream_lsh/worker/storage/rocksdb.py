@@ -3,6 +3,7 @@
 See docs/internals/adr/0050-contents-in-blob-files.md.
 """
 
+import resource
 from pathlib import Path
 
 from rocksdict import BlockBasedOptions, Cache, DBCompressionType, Options, Rdict
@@ -16,14 +17,33 @@ _COMPACT_AT = 16
 """Files of new keys at which they are merged with the others."""
 _LEVEL_BYTES, _KEY_FILE_BYTES = 1 << 20, 512 << 10
 """Keys are in a second level from this size on, in files of this size, so that a compaction rewrites few of them."""
-_OPEN_FILES = 64
+_LEAST_OPEN_FILES, _MOST_OPEN_FILES = 64, 256
 """Of a database.  A read that has to open a file first takes 2 to 8 us more."""
 
 _cache = Cache(_CACHE_BYTES)  # of all partitions; the page cache of the system is behind it
 
 
-def open_rocksdb(place: Path) -> Rdict:
+def open_files(databases: int) -> int:
+    """The files that each of some databases may keep open: together a quarter of the limit of the process.
+
+    At least 64 and at most 256.
+
+    Example:
+        >>> open_files(1_000_000)
+        64
+    """
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY:
+        return _MOST_OPEN_FILES
+    return max(_LEAST_OPEN_FILES, min(limit // (4 * databases), _MOST_OPEN_FILES))
+
+
+def open_rocksdb(place: Path, databases: int = 1) -> Rdict:
     """The database in a folder, which is created if it is missing.  Keys and values are bytes.
+
+    Args:
+        place: the folder.
+        databases: that the process may have open, this one included.
 
     Raises:
         Exception: the files are damaged, or the disk does not work; rocksdict has no class for it.
@@ -37,7 +57,7 @@ def open_rocksdb(place: Path) -> Rdict:
     options.set_compression_type(DBCompressionType.lz4())
     options.set_write_buffer_size(_BUFFER_BYTES)
     options.set_keep_log_file_num(2)
-    options.set_max_open_files(_OPEN_FILES)
+    options.set_max_open_files(open_files(databases))
     _separate_contents(options)
     # Given once, the options are not used for a database that exists: it keeps its own, and has a cache of its own.
     return Rdict(str(place), options, {"default": options})
