@@ -18,6 +18,7 @@ from stream_lsh.model import in_full
 from stream_lsh.pipeline.similar import merged, signed
 from stream_lsh.wire.frames import decode_edges
 from stream_lsh.wire.hits import decode_hits
+from stream_lsh.worker.query.contents import contents_of
 from stream_lsh.worker.query.peers import Asked, Body, Peers
 from stream_lsh.worker.query.server import Request
 from stream_lsh.worker.query.similar import NEAR_SHARE, comparison_of, probe_of
@@ -64,15 +65,8 @@ class NearMisses:
 
     async def _texts(self, ids: Sequence[str]) -> dict[str, str]:
         """The texts of the members that are stored."""
-        newest = dict[str, tuple[str | None, int]]()
-        for answer in await self._gathered("contents", "documents", msgspec.json.encode(ids)):
-            for id, version in msgspec.json.decode(answer, type=dict[str, tuple[str | None, int]]).items():
-                if id not in newest or (version[0] is not None, version[1]) > (
-                    newest[id][0] is not None,
-                    newest[id][1],
-                ):
-                    newest[id] = version
-        return {id: text for id in ids for text, _ in [newest.get(id, (None, 0))] if text is not None}
+        found = contents_of(await self._gathered("contents", "documents", msgspec.json.encode(ids)))
+        return {id: text for id in ids if id in found and (text := found[id][0]) is not None}
 
     async def _below(self, text: str) -> list[tuple[str, float, Any]]:
         """Id, similarity and description of the documents whose similarity to a text is just below the threshold."""

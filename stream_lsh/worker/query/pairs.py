@@ -25,6 +25,7 @@ from stream_lsh.ledger.graph.paths import Link
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Document
 from stream_lsh.wire.public import as_json
+from stream_lsh.worker.query.contents import contents, contents_of
 from stream_lsh.worker.query.peers import Asked, Gathered
 from stream_lsh.worker.query.problems import Problem
 from stream_lsh.worker.query.resources import Context, Resource
@@ -52,7 +53,7 @@ class Pairs(Resource):
 
     def steps(self) -> Steps:
         """Evidence of the ledger, contents of the documents."""
-        return {"evidence": Step("ledger", _evidence), "contents": Step("documents", _contents)}
+        return {"evidence": Step("ledger", _evidence), "contents": Step("documents", contents)}
 
     async def pair(self, request: Request) -> Answer:
         """The explanation of a pair."""
@@ -66,7 +67,8 @@ class Pairs(Resource):
             self._ask(state, "ledger", "evidence", request, body),
         )
         (found,) = _values(ledger)
-        documents = _newest(_values(known))
+        found_texts = contents_of(body for _, body in known.answers)
+        documents = {id: Document(id, *content) for id, content in found_texts.items()}
         if unknown := [id for id in ids if id not in documents and id not in found["clusters"]]:
             raise Problem("unknown-id", f"got {unknown[0]!a:.60}, which no document of this pipeline has")
         lag = known.lag + ledger.lag
@@ -107,37 +109,11 @@ def _values(gathered: Gathered) -> list[Any]:
     return [json.loads(body) for _, body in gathered.answers]
 
 
-def _newest(found: Iterable[Mapping[str, Any]]) -> dict[str, Document]:
-    """The newest version of each id among those of all partitions; a live one takes precedence."""
-    documents = dict[str, Document]()
-    for versions in found:
-        for id, (text, time_ms) in versions.items():
-            known = documents.get(id)
-            if known is None or (text is not None, time_ms) > (known.text is not None, known.time_ms):
-                documents[id] = Document(id, text, time_ms)
-    return documents
-
-
 def _bare_side(id: str, document: Document | None, cluster: str | None) -> dict[str, Any]:
     return {"id": id, "time": None if document is None else document.time_ms, "cluster": cluster}
 
 
 # -- the processes that have the states
-
-
-async def _contents(part: Part) -> bytes:
-    """The texts of the newest versions of the ids in these partitions; null for a deleted or expired one."""
-    found = dict[str, tuple[str | None, int]]()
-    for id in msgspec.json.decode(part.body, type=list[str]):
-        for state in part.states().values():
-            version = state.table.version(id)
-            if version is None:
-                continue
-            text, time_ms = state.table.content(version.row)[0] if version.live else None, int(version.time_ms)
-            known = found.get(id)
-            if known is None or (text is not None, time_ms) > (known[0] is not None, known[1]):
-                found[id] = (text, time_ms)
-    return as_json(found)
 
 
 async def _evidence(part: Part) -> bytes:
