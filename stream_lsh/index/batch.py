@@ -7,7 +7,8 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U64, Bools
 from stream_lsh.errors import InvariantError
-from stream_lsh.index.documents import PARTITION_SHIFT, reach
+from stream_lsh.index.documents import reach
+from stream_lsh.model import ref_partition, ref_partitions
 
 _POSITION_BITS = 20
 PIECE = 1 << _POSITION_BITS
@@ -113,13 +114,13 @@ def maybe_known(marks: U64, refs: U64) -> tuple[U64, Bools | None]:
     """
     if len(refs) == 1:
         ref = int(refs[0])
-        partition = ref >> int(PARTITION_SHIFT)
+        partition = ref_partition(ref)
         marks = reach(marks, partition + 1, np.uint64(0))
         is_known = ref < marks.item(partition)
         if not is_known:
             marks[partition] = ref + 1
         return marks, np.ones(1, dtype=np.bool_) if is_known else None
-    partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
+    partitions = ref_partitions(refs)
     marks = reach(marks, int(partitions.max()) + 1, np.uint64(0))
     order = np.argsort(partitions.astype(np.uint16), kind="stable")
     # The partition is the top of the ref, so one running maximum restarts at each partition.

@@ -7,8 +7,8 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.errors import DamagedBytes
+from stream_lsh.model import ref_offsets, ref_partitions
 
-PARTITION_SHIFT = np.uint64(48)
 _NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 _FIELDS = 7
 
@@ -43,7 +43,7 @@ class Documents:
 
     def _widen(self, refs: U64) -> None:
         """Extend the range of refs per source partition, which excludes segments from the search for a ref."""
-        partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
+        partitions = ref_partitions(refs)
         self.lowest = reach(self.lowest, int(partitions.max()) + 1, _NONE)
         self.highest = reach(self.highest, len(self.lowest), np.uint64(0))
         np.minimum.at(self.lowest, partitions, refs)
@@ -53,7 +53,7 @@ class Documents:
         """False if a ref is certainly not in this segment."""
         if self.documents == 0:
             return np.zeros(len(refs), dtype=np.bool_)
-        partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
+        partitions = ref_partitions(refs)
         known = partitions < len(self.lowest)
         partitions[~known] = 0
         return known & (refs >= self.lowest[partitions]) & (refs <= self.highest[partitions])
@@ -63,7 +63,7 @@ class Documents:
         used = (self.lowest != _NONE).nonzero()[0]
         if len(used) and used[-1] >= len(min_offsets):
             return False
-        return bool((self.highest[used] < (used.astype(np.uint64) << PARTITION_SHIFT) + min_offsets[used]).all())
+        return bool((ref_offsets(self.highest[used]) < min_offsets[used]).all())
 
     def leave(self, ordinals: I64) -> None:
         """Subtract retired postings from the counts, given the document of each."""
