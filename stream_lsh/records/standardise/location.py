@@ -3,6 +3,7 @@
 import re
 
 from stream_lsh.records.standardise.characters import fold
+from stream_lsh.records.standardise.number import as_number
 
 _NUMBER = re.compile(r"[-+]?[0-9]{1,3}(?:\.[0-9]*)?")
 
@@ -26,11 +27,9 @@ def coordinates(value: str) -> tuple[float, float] | None:
     """Latitude and longitude of a standardised value; None for a text.
 
     Example:
-        >>> coordinates("51.5,-0.12"), coordinates("london")
-        ((51.5, -0.12), None)
+        >>> coordinates("51.5,-0.12"), coordinates("london"), coordinates("inf,0")
+        ((51.5, -0.12), None, None)
     """
-    head, comma, tail = value.partition(",")
-    try:
-        return (float(head), float(tail)) if comma else None
-    except ValueError:
-        return None
+    head, _, tail = value.partition(",")
+    latitude, longitude = as_number(head), as_number(tail)
+    return None if latitude is None or longitude is None else (latitude, longitude)
