@@ -5,7 +5,7 @@ import re
 from stream_lsh.records.standardise.characters import fold
 from stream_lsh.records.standardise.number import as_number
 
-_NUMBER = re.compile(r"[-+]?[0-9]{1,3}(?:\.[0-9]*)?")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]{1,3}(?:\.[0-9]*)?|(?<![\w.])\.[0-9]+)")
 
 
 def location(text: str) -> str:

@@ -5,7 +5,7 @@ import re
 
 from stream_lsh.records.standardise.characters import fold
 
-_NUMBER = re.compile(r"[-+]?[0-9][0-9., ]*(?:e[-+]?[0-9]{1,3})?")
+_NUMBER = re.compile(r"[-+]?(?:(?<![\w.])\.)?[0-9][0-9., ]*(?:e[-+]?[0-9]{1,3})?")
 _DIGITS = 12
 
 
@@ -18,6 +18,8 @@ def number(text: str) -> str:
     Example:
         >>> number("$1,234.50"), number("1.234,50 EUR"), number("1999"), number("3,5"), number("unknown")
         ('1234.5', '1234.5', '1999', '3.5', 'unknown')
+        >>> number("-.5"), number("No.5")
+        ('-0.5', '5')
     """
     folded = fold(text, 64)
     match = _NUMBER.search(folded)

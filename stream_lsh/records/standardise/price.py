@@ -35,9 +35,9 @@ _MAGNITUDES: Mapping[str, float] = {
 }  # fmt: skip
 
 _WORD = r"(?:[a-z]{1,2}\$|[$€£¥¢₹₽₩₺₫₪฿₴₱円元]|[^\W\d_]+)"
-_AMOUNT = r"[0-9]+(?:[.,'’][0-9]+|\s[0-9]{3}(?![0-9]))*"
+_AMOUNT = r"(?:(?<![\w.])\.)?[0-9]+(?:[.,'’][0-9]+|\s[0-9]{3}(?![0-9]))*"
 _PRICE = re.compile(
-    rf"(?P<before>{_WORD})?[\s.]{{0,2}}(?P<sign>-)?(?P<amount>{_AMOUNT})(?:[.,]-+)?\s?(?P<after>{_WORD})?"
+    rf"(?P<before>{_WORD})?(?:\s|(?<=[^\W\d_])\.){{0,2}}(?P<sign>-)?(?P<amount>{_AMOUNT})(?:[.,]-+)?\s?(?P<after>{_WORD})?"
 )
 _FOLLOWING = re.compile(rf"[\s.]?({_WORD})")
 _PER = re.compile(r"\s?(?:/|\bper\s|\bpro\s|\bje\s)\s?(?:1\s?)?([a-z]+)")

@@ -99,6 +99,10 @@ def test_dates_in_the_usual_orders_and_those_that_do_not_exist(text: str, order:
         ("-5.00 USD", "-5 usd"),
         ("iPhone 5, $649", "649 $"),
         ("$10 - $20", "10 $"),
+        ("$.99", "0.99 $"),
+        ("-.50 EUR", "-0.5 eur"),
+        ("Rs.99", "99 inr"),
+        (".125", "0.1250"),
         ("2,20 EUR/kg", "2.2 eur per kg"),
         ("24.99", "24.99"),
         ("call us", "call us"),
@@ -107,6 +111,21 @@ def test_dates_in_the_usual_orders_and_those_that_do_not_exist(text: str, order:
 )
 def test_prices_have_an_amount_and_a_currency(text: str, expected: str) -> None:
     assert TYPES["price"](text) == expected
+
+
+@pytest.mark.parametrize(
+    ("type", "text", "expected"),
+    [
+        ("number", ".5", "0.5"),
+        ("number", "-.25 m", "-0.25"),
+        ("number", "No.5", "5"),
+        ("number", "...5", "5"),
+        ("location", "51.5,-.1246", "51.5,-0.1246"),
+        ("location", "(.5 -.25)", "0.5,-0.25"),
+    ],
+)
+def test_a_number_may_begin_with_its_decimal_point(type: str, text: str, expected: str) -> None:
+    assert TYPES[type](text) == expected
 
 
 @pytest.mark.parametrize(
