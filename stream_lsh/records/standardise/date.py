@@ -16,7 +16,8 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _PARTS = re.compile(r"[0-9]+|[^\W\d_]+")
 _FILLERS = frozenset(
-    {"st", "nd", "rd", "th", "of", "the", "de", "t", "z", "mon", "tue", "wed", "thu", "fri", "sat", "sun"}
+    "st nd rd th of the de t z utc gmt am pm mon tue wed thu fri sat sun "
+    "monday tuesday wednesday thursday friday saturday sunday".split()
 )
 _COMPACT = 8
 
