@@ -25,7 +25,7 @@ class Field:
         columns: its names in files; the first one with a value in a record counts.
         order: of ambiguous dates, `mdy` or `dmy`.
         of: fields whose joined values are used if a record has no value of its own.
-        part: with `of`, only the `last` word of the joined values, or the `first` ones, which are all others.
+        part: with `of`, only the `last` word of the joined values (before `jr`), or the `first` ones: all others.
         keep: one of KEEPS: the rule for the golden record.
     """
 

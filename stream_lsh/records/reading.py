@@ -14,6 +14,7 @@ from stream_lsh.records.standardise.catalog import (
     standard_value,
     standardiser,
 )
+from stream_lsh.records.standardise.name import GENERATIONS
 
 LONGEST_RECORD = 4 * LONGEST_TEXT
 """The most characters of a record's standardised values, all fields together."""
@@ -111,8 +112,7 @@ class Reader:
         for at, places, part in self._of:
             if not own[at]:
                 words = " ".join([own[place].partition(SEVERAL)[0] for place in places]).split()
-                chosen = words[-1:] if part == "last" else words[:-1] if part == "first" else words
-                values[at] = self._fields[at][1](" ".join(chosen))
+                values[at] = self._fields[at][1](" ".join(_part_of(words, part)))
         return tuple(values)
 
     def plan(self, columns: tuple[str, ...]) -> Plan:
@@ -130,6 +130,14 @@ class Reader:
             if len(columns) <= _MOST_COLUMNS:
                 self._plans[columns] = plan
         return plan
+
+
+def _part_of(words: list[str], part: str) -> list[str]:
+    """The last word, the others or all; a generation such as `jr` is no surname and stays with the others."""
+    last = len(words) - 1
+    while last > 1 and words[last] in GENERATIONS:
+        last -= 1
+    return words[last : last + 1] if part == "last" else words[:last] + words[last + 1 :] if part == "first" else words
 
 
 def _bounded(values: Values) -> Values:

@@ -87,7 +87,9 @@ TABLES: Mapping[str, tuple[type, Keys]] = {
             "columns": ProfileKey(TEXTS, "other names of the field in files"),
             "order": ProfileKey(choice(("mdy", "dmy")), "the order of ambiguous dates"),
             "of": ProfileKey(NAMES, "fields whose joined values replace a missing value"),
-            "part": ProfileKey(choice(("first", "last")), "with `of`: only the last word, or all others"),
+            "part": ProfileKey(
+                choice(("first", "last")), "with `of`: only the last word (before `jr`, `iii`), or all others"
+            ),
             "keep": ProfileKey(choice(KEEPS), "the rule by which golden records keep a value"),
         },
     ),
