@@ -5,6 +5,7 @@ The constructors do not validate: `records.check.problems` reports the inconsist
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from unicodedata import category, normalize
 
 LINKS = ("dedupe", "link", "both")
 """dedupe: one source, or sources treated as one; link: only records of different sources; both: any two."""
@@ -154,13 +155,15 @@ def comparison_names(profile: Profile) -> list[str]:
 
 
 def folded(column: str) -> str:
-    """A column's name for lookups, without case and separators of words.
+    """A column's name for lookups, without case and separators of words; a name of signs alone keeps them.
 
     Example:
-        >>> folded("Given Name"), folded("given_name"), folded("GIVEN-NAME")
-        ('givenname', 'givenname', 'givenname')
+        >>> folded("Given Name"), folded("given_name"), folded("GIVEN-NAME"), folded("%")
+        ('givenname', 'givenname', 'givenname', '%')
     """
-    return "".join(filter(str.isalnum, column.casefold()))
+    name = normalize("NFC", column.casefold())
+    # The vowels of Indic scripts and of Thai are marks: without them, words as common as father and address are equal.
+    return "".join([one for one in name if one.isalnum() or category(one)[0] == "M"]) or name.strip()
 
 
 def column_of(names: Sequence[str], columns: Sequence[str]) -> str | None:

@@ -280,6 +280,13 @@ def test_a_value_as_given_has_the_standard_form_that_is_compared(fields: dict[st
             assert raw[field.name] in fields.values()
 
 
+@pytest.mark.parametrize(("one", "other"), [("पिता", "पता"), ("%", "#")])  # father, address
+def test_columns_that_differ_in_marks_or_signs_alone_are_two(one: str, other: str) -> None:
+    fields = (Field(name="a", columns=(one,)), Field(name="b", columns=(other,)))
+    reader = Reader(Profile(name="signs", fields=fields, comparisons=()))
+    assert reader.values(Record("1", {other: "x", one: "y"})) == ("y", "x")
+
+
 def test_an_invalid_value_is_reported_with_its_column() -> None:
     reader = Reader(Profile(name="people", fields=FIELDS, comparisons=()))
     with pytest.raises(
