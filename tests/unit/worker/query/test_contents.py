@@ -19,7 +19,7 @@ TEXTS: list[Content] = [("old", 1), ("new", 5), (None, 9), ("lone \ud800", 3)]
 
 
 def answer_of(partitions: list[int]) -> bytes:
-    """What a process with these partitions answers."""
+    """The answer of a process with these partitions."""
     states = dict[int, Any]()
     for partition in partitions:
         text, time_ms = TEXTS[partition]
