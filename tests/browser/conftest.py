@@ -13,6 +13,8 @@ from stream_lsh.web.server import PageServer
 from stream_lsh.worker.brokers.maven import free_port
 
 CHROMIUM = Path("/usr/bin/chromium")
+NAME = "pages.example"
+"""A host that leads to this machine, but is no loopback address to the browser."""
 NO_CHROMIUM = f"no browser at {CHROMIUM}: apt-get install chromium fonts-noto-core fonts-noto-color-emoji"
 
 
@@ -30,7 +32,8 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - starts a process of its own
 
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        args = ["--no-sandbox", f"--host-resolver-rules=MAP {NAME} 127.0.0.1"]
+        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=args)
         yield started
         started.close()
 

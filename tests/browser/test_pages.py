@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from tests.browser.answers import FixedSource
 from tests.browser.cases import CASES, Case
+from tests.browser.conftest import NAME
 from tests.browser.window import NARROW, WIDE, Window, window
 
 
@@ -23,6 +25,16 @@ def test_a_page_is_silent_accessible_and_fits(browser: Any, serve: Callable[...,
             assert one.messages == []
         with window(browser, address, width, scripts=False) as one:
             assert problems(one, case) == []
+
+
+def test_a_reader_signs_in_at_an_address_without_tls(browser: Any, serve: Callable[..., str]) -> None:
+    address = serve(FixedSource({}), ("a-token",)).replace("127.0.0.1", NAME)
+    with window(browser, address) as one:
+        one.open("/sign-in")
+        one.page.fill("#token", "a-token")
+        with one.page.expect_navigation() as navigation:
+            one.page.click("button.main")
+        assert (navigation.value.status, navigation.value.url) == (200, f"{address}/")
 
 
 def problems(one: Window, case: Case) -> list[str]:
