@@ -46,11 +46,11 @@ class EventReader:
 
     def __init__(self, last_id: str = "") -> None:
         self.last_id, self.begun = last_id, False
-        self._type, self._data = "", list[bytes]()
+        self._id, self._type, self._data = last_id, "", list[bytes]()
 
     def restart(self) -> None:
         """Begin a new connection after the last id."""
-        self.begun, self._type, self._data = True, "", []
+        self.begun, self._id, self._type, self._data = True, self.last_id, "", []
 
     def line(self, line: bytes) -> Event | None:
         """The event that ends with a line, passed without its line break; None for comments and until an event ends.
@@ -63,7 +63,7 @@ class EventReader:
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if name == b"id":
-            self.last_id = value.decode("utf-8", "replace")
+            self._id = value.decode("utf-8", "replace")
         elif name == b"event":
             self._type = value.decode("utf-8", "replace")
         elif name == b"data":
@@ -71,6 +71,7 @@ class EventReader:
         return None
 
     def _event(self) -> Event | None:
+        self.last_id = self._id  # only now: the end of a connection may cut the line of an id
         kind, data = self._type, b"\n".join(self._data)
         self._type, self._data = "", []
         if not data:

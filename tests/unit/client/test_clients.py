@@ -194,6 +194,16 @@ def test_events_continue_behind_the_last_id_after_a_lost_connection(
 
 
 @both
+def test_an_id_that_the_end_of_a_connection_cuts_is_not_used(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stream_lsh.client.exchange.RECONNECT_SECONDS", 0)
+    lines = ("event: matches", 'data: {"key":"k","value":null,"headers":{}}', "")
+    cut = stream("id: matches:12", "", *lines, "id: matches:13").removesuffix(b"3\n")
+    with scripted(cut, stream(*lines)) as service:
+        asked(service.address, Call("events", (["matches"],)), count=2)
+    assert [request.headers.get("last-event-id") for request in service.requests] == [None, "matches:12"]
+
+
+@both
 def test_events_of_no_service_are_an_error(asked: Asked) -> None:
     with pytest.raises(NotAvailable):
         asked(f"http://127.0.0.1:{free_port()}", Call("events"), count=1)
