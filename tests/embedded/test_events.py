@@ -7,6 +7,7 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import pytest
+from faust.types import TP
 
 from stream_lsh import AsyncClient
 from stream_lsh.client.event_stream import Event
@@ -109,6 +110,30 @@ async def test_there_is_a_limit_on_listeners(monkeypatch: pytest.MonkeyPatch) ->
         answer = await running.clients[0].get(PATH)
         assert (answer.status, answer.problem) == (429, "busy")
         response.close()
+
+
+@in_loop
+async def test_a_listener_that_stops_reading_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
+    listeners = list[public_results.Listener]()
+
+    def noted(*args: Any) -> public_results.Listener:
+        listeners.append(public_results.Listener(*args))
+        return listeners[-1]
+
+    monkeypatch.setattr(events, "Listener", noted)
+    async with application(configured(2, "")) as running:
+        host, _, port = running.shares[0].address.rpartition(":")
+        reader, writer = await asyncio.open_connection(host, int(port), limit=1 << 10)
+        writer.write(f"GET {PATH} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+        await reader.readuntil(b"id: clusters:")  # from here on, it reads no more than its small buffer holds
+        lines, tp = b"data: x\n\n" * 20_000, TP(next(iter(listeners[0].types)), 0)
+        async with asyncio.timeout(PATIENCE):
+            while not listeners[0].ended:
+                listeners[0].add({tp: lines}, {tp: 1})
+                await asyncio.sleep(0)
+            while public_results.READING in {task.get_name() for task in asyncio.all_tasks()}:
+                await asyncio.sleep(0.05)
+        writer.close()
 
 
 @in_loop

@@ -6,6 +6,8 @@ begins with the records of the topics from there on.
 
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from aiohttp import web
 from faust.types import TP
@@ -27,6 +29,12 @@ from stream_lsh.worker.query.server import Answer, Handler, Request
 COMMENT_SECONDS = 15.0
 _log = logging.getLogger(__name__)
 _HEADERS = {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+def _cut(http: Any) -> None:
+    """Close the connection of a request; a write that waits for its reader raises ConnectionError."""
+    if http.transport is not None:  # otherwise the listener has left
+        http.transport.abort()
 
 
 class Events(Resource):
@@ -53,7 +61,7 @@ class Events(Resource):
         state = self.context.pipeline(request)
         types = types_of(state, request.found.query["types"])
         topics = {kind: topic for kind, topic in topics_of(state).items() if kind in types}
-        listener = Listener(topics, state.partitions)
+        listener = Listener(topics, state.partitions, partial(_cut, request.http))
         after = request.headers.get("Last-Event-ID", "")
         place = read_place(after, types, state.partitions) if after else None
         async with self._results.listening(listener, self._partitions()):

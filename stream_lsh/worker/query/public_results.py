@@ -5,7 +5,7 @@ A listener that reads too slowly is disconnected, because its messages would fil
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -32,9 +32,11 @@ class Listener:
     Args:
         topics: the topics of its events, by type.
         partitions: of each topic.
+        cut: closes the connection of a listener that is too slow: a write to it may wait without an end.
     """
 
-    def __init__(self, topics: Mapping[str, str], partitions: int) -> None:
+    def __init__(self, topics: Mapping[str, str], partitions: int, cut: Callable[[], None]) -> None:
+        self._cut = cut
         self.types = {topic: kind for kind, topic in topics.items()}
         self.place = {kind: [0] * partitions for kind in topics}
         self.ended = False
@@ -55,6 +57,7 @@ class Listener:
             self._more.set()
         if self._bytes > MOST_WAITING_BYTES:
             self.end()
+            self._cut()
 
     def end(self) -> None:
         """End the stream, without what still waits."""

@@ -21,7 +21,7 @@ def record(value: bytes | None, key: bytes | None = b"k", headers: tuple[tuple[s
 
 @in_loop
 async def test_a_listener_gets_its_topics_and_then_the_place() -> None:
-    listener = Listener(TOPICS, 2)
+    listener = Listener(TOPICS, 2, pytest.fail)
     ours, other = TP("docs-matches", 1), TP("docs-members", 0)
     listener.add({ours: b"lines", other: b"others"}, {ours: 7, other: 9})
     assert await listener.taken(1) == b"linesid: matches:0,7\n\n"
@@ -33,9 +33,11 @@ async def test_a_listener_gets_its_topics_and_then_the_place() -> None:
 @in_loop
 async def test_a_listener_that_is_too_slow_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(public_results, "MOST_WAITING_BYTES", 100)
-    listener, tp = Listener(TOPICS, 1), TP("docs-matches", 0)
+    cut = list[bool]()
+    listener, tp = Listener(TOPICS, 1, lambda: cut.append(True)), TP("docs-matches", 0)
     for number in range(10):
         listener.add({tp: b"x" * 30}, {tp: number})
+    assert cut
     assert listener.ended
     assert await listener.taken(1) == b""
 
