@@ -1,5 +1,6 @@
 """The requests of the query API, one function for each."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, TypeVar, Unpack
 
@@ -177,7 +178,7 @@ def decide(
 ) -> Call[answers.Decided]:
     """A decision on two records: `same`, `different`, or None to withdraw an earlier one."""
     wait = notes.pop("wait", 0.0)
-    headers = {"Prefer": f"wait={wait:g}"} if wait else {}
+    headers = {"Prefer": f"wait={math.ceil(wait)}"} if wait else {}  # a whole number (RFC 7240)
     body = _json({"left": left, "right": right, "decision": decision, **notes})
     return Call("POST", path_of(_PIPELINES, pipeline, "decisions"), answers.Decided, body, headers)
 

@@ -98,6 +98,14 @@ def test_a_wait_beyond_the_time_of_the_call_is_not_waited_for(asked: Asked) -> N
 
 
 @both
+def test_a_decision_waits_for_whole_seconds(asked: Asked) -> None:
+    value = {"left": "a", "right": "b", "decision": "same", "offset": 7, "in_effect": True}
+    with scripted(answer(200, value)) as service:
+        asked(service.address, Call("decide", ("a", "b", "same"), {"wait": 0.5}))
+    assert service.requests[0].headers["prefer"] == "wait=1"  # a worker ignores a fraction
+
+
+@both
 @pytest.mark.parametrize(
     ("response", "error", "message"),
     [
