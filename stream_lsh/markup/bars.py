@@ -55,7 +55,7 @@ def histogram(values: F64, marks: Mapping[float, str], caption: str, most: int =
         return
     edges = edges_of(values, [*marks], most)
     counts = np.bincount(np.searchsorted(edges, values, side="right") - 1, minlength=edges.size).tolist()
-    digits = max(_decimals(edge) for edge in edges.tolist() if edge not in marks)
+    digits = max((_decimals(edge) for edge in edges.tolist() if edge not in marks), default=0)
     names = [_number(edge, digits + 2 * (_decimals(edge) > digits)) for edge in edges.tolist()]
     longest = math.log1p(max(counts))
     first = min(int(np.argmax(np.array(counts) > 0)), int(np.argmax(np.isin(edges, [*marks]))) if marks else edges.size)

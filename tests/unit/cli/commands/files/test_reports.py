@@ -103,6 +103,13 @@ def test_the_totals_and_the_distribution_are_those_of_the_matches(tmp_path: Path
     assert page.index("threshold 0.7: less similar") < page.index('<th scope="row" class="number">')
 
 
+def test_matches_that_are_all_at_the_threshold_are_one_bar(tmp_path: Path) -> None:
+    lines = lines_of([{"id": "a", "text": "one two three"}, {"id": "b", "text": "one two four"}])
+    run, page = reported("dedup", tmp_path / "r.html", lines, "--threshold", "0.5", "--shingles", "word:1")
+    assert list(run.pairs.values()) == [0.5]
+    assert bars_of(page) == {"0.50": 1}
+
+
 def test_the_recall_is_that_of_the_s_curve_over_the_matches(tmp_path: Path) -> None:
     base = words(1, 100).split()
     documents = [{"id": str(n), "text": " ".join([f"x{n}", *base[: 100 - 2 * n]])} for n in range(20)]
