@@ -110,16 +110,19 @@ def best_pairs(ends: Sequence[I64], order: I64) -> I64:
         int64[k], a subset of `order`; no end occurs twice.
     """
     chosen = []
-    both = np.column_stack(ends)  # a record may be the earlier one of a pair and the later one of another
-    used = np.zeros(1 + int(both.max(initial=0)), np.bool_)
+    count = 1 + max((int(end.max()) for end in ends if end.size), default=0)
+    used = [np.zeros(count, np.bool_) for _ in ends]
     while order.size:
-        of_pairs = both[order]
-        best = np.zeros(of_pairs.size, np.bool_)
-        best[np.unique(of_pairs, return_index=True)[1]] = True
-        first = best.reshape(-1, 2).all(axis=1)  # the best pair of both of its ends
+        first = np.ones(order.size, np.bool_)  # the best pair of both of its ends
+        for end in ends:
+            best = np.zeros(order.size, np.bool_)
+            best[np.unique(end[order], return_index=True)[1]] = True
+            first &= best
         chosen.append(order[first])
-        used[of_pairs[first]] = True
-        order = order[~used[of_pairs].any(axis=1)]
+        for end, taken in zip(ends, used, strict=True):
+            taken[end[order[first]]] = True
+        free = [~taken[end[order]] for end, taken in zip(ends, used, strict=True)]
+        order = order[free[0] & free[1]]
     return np.concatenate([np.empty(0, np.int64), *chosen])
 
 
