@@ -133,6 +133,9 @@ async def test_a_listener_that_stops_reading_is_disconnected(monkeypatch: pytest
                 await asyncio.sleep(0)
             while public_results.READING in {task.get_name() for task in asyncio.all_tasks()}:
                 await asyncio.sleep(0.05)
+            with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
+                await reader.readexactly(len(lines) * 1_000)  # more than the worker has written
+        assert listeners[0].ended
         writer.close()
 
 

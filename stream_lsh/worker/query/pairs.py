@@ -25,7 +25,6 @@ from stream_lsh.ledger.graph.paths import Link
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Document
 from stream_lsh.wire.public import as_json
-from stream_lsh.worker.query.contents import contents, contents_of
 from stream_lsh.worker.query.peers import Asked, Gathered
 from stream_lsh.worker.query.problems import Problem
 from stream_lsh.worker.query.resources import Context, Resource
@@ -37,6 +36,9 @@ from stream_lsh.worker.state import PipelineState
 _MOST_LINKS = 20_000
 """The most matches of two clusters for which the strongest path is computed; beyond it, a shortest one is shown."""
 _SLICE = 2_000
+
+Content = tuple[str | None, int]
+"""Text and event time of a version; no text if the version is deleted or has expired."""
 
 
 class Pairs(Resource):
@@ -53,7 +55,7 @@ class Pairs(Resource):
 
     def steps(self) -> Steps:
         """Evidence of the ledger, contents of the documents."""
-        return {"evidence": Step("ledger", _evidence), "contents": Step("documents", contents)}
+        return {"evidence": Step("ledger", _evidence), "contents": Step("documents", _contents)}
 
     async def pair(self, request: Request) -> Answer:
         """The explanation of a pair."""
@@ -109,11 +111,47 @@ def _values(gathered: Gathered) -> list[Any]:
     return [json.loads(body) for _, body in gathered.answers]
 
 
+def contents_of(answers: Iterable[bytes]) -> dict[str, Content]:
+    """The contents by id, from the answers of all processes."""
+    return _newest(map(json.loads, answers))  # msgspec rejects the lone surrogates of a text
+
+
+def _newest(found: Iterable[Mapping[str, Content]]) -> dict[str, Content]:
+    """The newest version of each id; a live one takes precedence."""
+    newest = dict[str, Content]()
+    for versions in found:
+        for id, version in versions.items():
+            if id not in newest or _rank(version) > _rank(newest[id]):
+                newest[id] = version
+    return newest
+
+
+def _rank(version: Content) -> tuple[bool, int]:
+    text, time_ms = version
+    return text is not None, time_ms
+
+
 def _bare_side(id: str, document: Document | None, cluster: str | None) -> dict[str, Any]:
     return {"id": id, "time": None if document is None else document.time_ms, "cluster": cluster}
 
 
 # -- the processes that have the states
+
+
+async def _contents(part: Part) -> bytes:
+    """The contents of some ids in these partitions, as JSON: an object from id to text and event time."""
+    ids = msgspec.json.decode(part.body, type=list[str])
+    return as_json(_newest(_stored(part, id) for id in ids))
+
+
+def _stored(part: Part, id: str) -> dict[str, Content]:
+    tables = [state.table for state in part.states().values()]
+    found = ((table, table.version(id)) for table in tables)
+    return _newest(
+        {id: (table.content(version.row)[0] if version.live else None, int(version.time_ms))}
+        for table, version in found
+        if version is not None
+    )
 
 
 async def _evidence(part: Part) -> bytes:

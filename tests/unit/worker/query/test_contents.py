@@ -10,7 +10,7 @@ import pytest
 
 from stream_lsh.model import make_ref
 from stream_lsh.pipeline.documents.table import DocumentTable
-from stream_lsh.worker.query.contents import Content, contents, contents_of
+from stream_lsh.worker.query.pairs import Content, _contents, contents_of
 from tests.unit.pipeline.makers import Row, record_of
 
 SLOTS = 4
@@ -27,7 +27,7 @@ def answer_of(partitions: list[int]) -> bytes:
         table.apply(record_of([Row("d", make_ref(partition, 0), time_ms, time_ms + 100, text)], SLOTS))
         states[partition] = SimpleNamespace(table=table)
     part: Any = SimpleNamespace(body=msgspec.json.encode(["d", "unknown"]), states=lambda: states)
-    return asyncio.run(contents(part))
+    return asyncio.run(_contents(part))
 
 
 @pytest.mark.parametrize(
