@@ -14,7 +14,7 @@ from stream_lsh.records.standardise.catalog import (
     standard_value,
     standardiser,
 )
-from stream_lsh.records.standardise.name import GENERATIONS
+from stream_lsh.records.standardise.name import SUFFIXES
 
 LONGEST_RECORD = 4 * LONGEST_TEXT
 """The most characters of a record's standardised values, all fields together."""
@@ -135,7 +135,7 @@ class Reader:
 def _part_of(words: list[str], part: str) -> list[str]:
     """The last word, the others or all; a generation such as `jr` is no surname and stays with the others."""
     last = len(words) - 1
-    while last > 1 and words[last] in GENERATIONS:
+    while last > 1 and words[last] in SUFFIXES:
         last -= 1
     return words[last : last + 1] if part == "last" else words[:last] + words[last + 1 :] if part == "first" else words
 

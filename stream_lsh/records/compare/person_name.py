@@ -13,10 +13,8 @@ from rapidfuzz.distance import JaroWinkler
 from stream_lsh.records.compare.comparator import OneByOne
 from stream_lsh.records.compare.nicknames import are_forms
 from stream_lsh.records.compare.phonetic import phonetic_code
+from stream_lsh.records.standardise.name import GENERATIONS
 
-_GENERATIONS = {
-    "jr": 1, "junior": 1, "sr": 2, "snr": 2, "senior": 2, "i": 3, "ii": 4, "iii": 5, "iv": 6, "2nd": 4, "3rd": 5,
-}  # fmt: skip
 _MOST_WORDS = 16
 _FORM, _CLOSE, _PART, _INITIAL, _NEAR, _FAR, _ELSE = range(1, 8)
 
@@ -67,7 +65,7 @@ def _of_words(left: str, right: str, similarity: float) -> int:
 def _parted(name: str) -> tuple[tuple[str, ...], int]:
     """The words of a name, and its generation, 0 for none."""
     words = name.split()
-    numbers = [_GENERATIONS.get(word, 0) for word in words[1:]]
+    numbers = [GENERATIONS.get(word, 0) for word in words[1:]]
     kept = (*words[:1], *(word for word, number in zip(words[1:], numbers, strict=True) if not number))
     return kept[:_MOST_WORDS], max(numbers, default=0)
 

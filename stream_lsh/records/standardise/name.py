@@ -8,8 +8,12 @@ import re
 
 from stream_lsh.records.standardise.characters import LONGEST, fold, fold_words
 
-GENERATIONS = frozenset({"jr", "junior", "sr", "snr", "senior", "ii", "iii", "iv", "2nd", "3rd"})
-"""Words after a name that distinguish a son from his father; a single `i` is an initial."""
+GENERATIONS = {
+    "jr": 1, "junior": 1, "sr": 2, "snr": 2, "senior": 2, "i": 3, "ii": 4, "iii": 5, "iv": 6, "2nd": 4, "3rd": 5,
+}  # fmt: skip
+"""Words after a name that distinguish a son from his father; words of one generation have the same number."""
+SUFFIXES = GENERATIONS.keys() - {"i"}
+"""The words that are a generation wherever they stand; a single `i` may be an initial."""
 _TITLES = frozenset({"mr", "mrs", "ms", "miss", "mx", "dr", "prof", "professor", "sir", "dame", "herr", "frau", "mme"})
 _WORDS = re.compile(r"\S+( \S+)?")
 _APOSTROPHES = dict.fromkeys(map(ord, "'’‘`´ʼ"))
@@ -27,7 +31,7 @@ def name(text: str) -> str:
     folded = fold(text[:LONGEST].translate(_APOSTROPHES))
     last, comma, first = folded.partition(", ")
     swapped = comma and _WORDS.fullmatch(last) and _WORDS.fullmatch(first)
-    if swapped and first.strip(".") not in GENERATIONS:
+    if swapped and first.strip(".") not in SUFFIXES:
         folded = f"{first} {last}"
     words = fold_words(folded)
     if " " not in words:
