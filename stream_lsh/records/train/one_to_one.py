@@ -110,19 +110,16 @@ def best_pairs(ends: Sequence[I64], order: I64) -> I64:
         int64[k], a subset of `order`; no end occurs twice.
     """
     chosen = []
-    count = 1 + max((int(end.max()) for end in ends if end.size), default=0)
-    used = [np.zeros(count, np.bool_) for _ in ends]
+    both = np.column_stack(ends)  # a record may be the earlier one of a pair and the later one of another
+    used = np.zeros(1 + int(both.max(initial=0)), np.bool_)
     while order.size:
-        first = np.ones(order.size, np.bool_)  # the best pair of both of its ends
-        for end in ends:
-            best = np.zeros(order.size, np.bool_)
-            best[np.unique(end[order], return_index=True)[1]] = True
-            first &= best
+        of_pairs = both[order]
+        _, places, numbers = np.unique(of_pairs, return_index=True, return_inverse=True)
+        best = places[numbers].reshape(-1, 2) // 2  # the first pair with each end
+        first = (best == np.arange(order.size)[:, None]).all(axis=1)
         chosen.append(order[first])
-        for end, taken in zip(ends, used, strict=True):
-            taken[end[order[first]]] = True
-        free = [~taken[end[order]] for end, taken in zip(ends, used, strict=True)]
-        order = order[free[0] & free[1]]
+        used[of_pairs[first]] = True
+        order = order[~used[of_pairs].any(axis=1)]
     return np.concatenate([np.empty(0, np.int64), *chosen])
 
 

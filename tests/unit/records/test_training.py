@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream_lsh.kinds.record.in_memory import RecordLinker, learned_from
+from stream_lsh.kinds.record.in_memory import RecordLinker, learned_from, training_on
 from stream_lsh.ledger.clusters.guards.links import components
 from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.block.pairs import candidate_pairs
@@ -43,7 +43,7 @@ def slow_pairs(ends: list[tuple[int, int]], order: list[int]) -> list[int]:
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 6), st.integers(7, 13)), max_size=30, unique=True),
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda pair: len({*pair}) == 2), max_size=30),
     st.randoms(use_true_random=False),
 )
 def test_best_pairs_are_those_of_a_greedy_choice(ends: list[tuple[int, int]], rng: random.Random) -> None:
@@ -51,6 +51,25 @@ def test_best_pairs_are_those_of_a_greedy_choice(ends: list[tuple[int, int]], rn
     left, right = (np.array([pair[side] for pair in ends], np.int64) for side in (0, 1))
     found = best_pairs((left, right), np.array(order, np.int64))
     assert sorted(found.tolist()) == sorted(slow_pairs(ends, order))
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_a_record_is_in_one_of_the_best_pairs_wherever_its_source_stands_in_the_file(mixed: bool) -> None:
+    ordered = [("a", row) for row in range(60)] + [("b", row) for row in range(60)]
+    rows = sorted(ordered, key=lambda one: one[1]) if mixed else ordered
+    records = [
+        Record(f"{source}/{row}", {"title": f"blue lamp {row} {row + (source == 'b')}"}, source) for source, row in rows
+    ]
+    one = Comparison(field="title", comparator="token-jaccard", levels=(0.8, 0.5))
+    profile = Profile(
+        name="titles",
+        fields=(Field(name="title"),),
+        comparisons=(one,),
+        rules=("title:token",),
+        link="link",
+        one_to_one=True,
+    )
+    assert training_on(profile, records).probability.size <= 60
 
 
 def test_rivals_show_what_a_field_is_worth() -> None:
