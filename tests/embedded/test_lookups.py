@@ -3,7 +3,11 @@
 from typing import Any
 from urllib.parse import quote
 
+import pytest
+
 from stream_lsh import NearDuplicates
+from stream_lsh.worker.query import lookups
+from stream_lsh.worker.query.steps import Part
 from tests.embedded.applications import Application, application, configured
 from tests.embedded.test_similar import people, texts
 from tests.unit.worker.query.client import TestClient, in_loop
@@ -141,6 +145,21 @@ async def test_a_merged_cluster_names_the_one_that_has_its_oldest_document() -> 
         await app.send([("3", {"text": other}), ("4", {"text": other})])
         closed = await app.clients[0].get(f"{BASE}/clusters/3")
         assert (closed.status, closed.problem, closed.value["into"]) == (410, "closed", "1")
+
+
+@in_loop
+async def test_a_cluster_that_is_merged_while_it_is_described_is_closed() -> None:
+    one, other, far = "a b c d e f g h", "a b c d e f g h i j k l", "z y x w v u t s"
+    async with application(configured(1, TEXTS)) as app:
+        await app.send([(id, {"text": text}) for id, text in (("1", one), ("2", one), ("3", far), ("4", far))])
+
+        async def merging(part: Part) -> None:
+            await app.send([("3", {"text": other}), ("4", {"text": other})])
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(lookups, "_other_work", merging)
+            closed = await app.clients[0].get(f"{BASE}/clusters/3")
+        assert (closed.status, closed.problem, closed.value.get("into")) == (410, "closed", "1")
 
 
 @in_loop

@@ -222,8 +222,8 @@ async def _pairs_of(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
 async def _describe_cluster(part: Part, argument: dict[str, Any]) -> dict[str, Any]:
     """A cluster, and a page of its members; for a closed one, its successor, if any."""
     ledger, id = part.ledger(), argument["id"]
-    cluster = ledger.ids.live.get(id)
-    if cluster is None or len(cluster) < ledger.least_published:
+    cluster = _published_cluster(ledger, id)
+    if cluster is None:
         if id in ledger.ids.closed:
             return {"closed": True, "into": views.successor(ledger, id)}
         raise Problem("unknown-id", f"got {id!a:.60}, which no cluster of this pipeline has")
@@ -232,6 +232,8 @@ async def _describe_cluster(part: Part, argument: dict[str, Any]) -> dict[str, A
     for first in range(start, min(start + limit, len(cluster)), _DESCRIBED):
         members += views.members_of(ledger, cluster, min(_DESCRIBED, start + limit - first), first)
         await _other_work(part)
+    if _published_cluster(ledger, id) is not cluster:  # it was merged or split meanwhile
+        return await _describe_cluster(part, argument)
     return {
         **_described(part.state, ledger, cluster, now_ms),
         "members": [
@@ -249,6 +251,12 @@ async def _describe_cluster(part: Part, argument: dict[str, Any]) -> dict[str, A
         **({"origins": origins} if (origins := views.origins_of(ledger, cluster)) is not None else {}),
         **({"links": _links(ledger, cluster)} if len(cluster) <= _LINKED else {}),
     }
+
+
+def _published_cluster(ledger: Ledger, id: str) -> Cluster | None:
+    """The live cluster with an id, if it is large enough to be published."""
+    cluster = ledger.ids.live.get(id)
+    return None if cluster is None or len(cluster) < ledger.least_published else cluster
 
 
 def _links(ledger: Ledger, cluster: Cluster) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from tests.browser.conftest import browser  # noqa: F401 - a fixture
 from tests.browser.window import Window, window
 from tests.embedded.test_similar import texts
 from tests.kafka.worker.test_answers import configured, send
-from tests.kafka.worker.test_similar import Workers, documents_of, file_of
+from tests.kafka.worker.test_similar import Workers, documents_of, file_of, memory_of
 from tests.patience import PATIENCE
 
 SESSION = "40s"
@@ -53,6 +53,14 @@ def complete(running: Workers, numbers: Sequence[int]) -> bool:
     """Whether workers answer for the whole application, and each owns partitions."""
     answers = [got(f"http://{running.addresses[number]}/v1") for number in numbers]
     return all(one and one["complete"] and one["pipelines"][0]["owned"]["documents"] for one in answers)
+
+
+def largest(pipeline: str, sizes: Sequence[int]) -> str | None:
+    """The largest cluster on the pages of a pipeline, as soon as the clusters have the sizes that they keep."""
+    found = got(f"{pipeline}/clusters.json?sort=size")
+    shown = found["clusters"] if found else []
+    complete = found and found["total"] == len(sizes) and [one["size"] for one in shown] == sizes[: len(shown)]
+    return shown[0]["cluster"] if complete else None
 
 
 def killed_all(running: Workers) -> None:
@@ -99,10 +107,8 @@ def test_open_pages_survive_the_death_of_a_worker(broker: Broker, name: str, tmp
         stored = documents_of(texts(21, 300))
         elsewhere.submit(lambda: asyncio.run(send(broker.address, source, stored))).result()
         address = stack.enter_context(pages(running))
-        found = until(
-            lambda: (got(f"{address}{base}/clusters.json") or {"clusters": []})["clusters"], "there are clusters"
-        )
-        cluster = found[0]["cluster"]
+        sizes = sorted((len(one.members) for one in memory_of(stored).clusters()), reverse=True)
+        cluster = until(lambda: largest(f"{address}{base}", sizes), "the clusters are complete")
         overview, health = opened(stack, browser, address, "/"), opened(stack, browser, address, "/health")
         clusters = opened(stack, browser, address, f"{base}/clusters")
         one = opened(stack, browser, address, f"{base}/cluster?id={quote(cluster)}")
