@@ -20,8 +20,8 @@ from stream_lsh.worker.engine.reading.read_committed import WorkerTransport
 from stream_lsh.worker.engine_tables import StateTable, state_table
 from stream_lsh.worker.maintenance import Maintenance
 from stream_lsh.worker.query.api import QueryApi
-from stream_lsh.worker.query.owners import new_instance, worker_url
-from stream_lsh.worker.query.standing import WorkerStanding
+from stream_lsh.worker.query.distributed.owners import new_instance, worker_url
+from stream_lsh.worker.query.distributed.standing import WorkerStanding
 from stream_lsh.worker.reports import TICK_SECONDS, ticking
 from stream_lsh.worker.security import engine_credentials
 from stream_lsh.worker.state import PipelineState

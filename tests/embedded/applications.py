@@ -19,8 +19,8 @@ from stream_lsh.worker.brokers.maven import free_port
 from stream_lsh.worker.embedded import embedded
 from stream_lsh.worker.in_process import LiveWorker, live_worker
 from stream_lsh.worker.query.api import QueryApi
-from stream_lsh.worker.query.owners import Peer, worker_url
-from stream_lsh.worker.query.standing import WorkerStanding, not_available, table_partitions
+from stream_lsh.worker.query.distributed.owners import Peer, worker_url
+from stream_lsh.worker.query.distributed.standing import WorkerStanding, not_available, table_partitions
 from stream_lsh.worker.state import PipelineState
 from tests.unit.worker.query.client import TestClient, client
 

@@ -11,7 +11,7 @@ from faust.types import TP
 
 from stream_lsh import AsyncClient
 from stream_lsh.client.event_stream import Event
-from stream_lsh.worker.query import events, public_results
+from stream_lsh.worker.query.resources import events, public_results
 from tests.embedded.applications import Application, application, configured
 from tests.patience import PATIENCE
 from tests.unit.worker.query.client import in_loop

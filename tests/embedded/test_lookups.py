@@ -6,8 +6,8 @@ from urllib.parse import quote
 import pytest
 
 from stream_lsh import NearDuplicates
-from stream_lsh.worker.query import lookups
-from stream_lsh.worker.query.steps import Part
+from stream_lsh.worker.query.distributed.steps import Part
+from stream_lsh.worker.query.resources import lookups
 from tests.embedded.applications import Application, application, configured
 from tests.embedded.test_similar import people, texts
 from tests.unit.worker.query.client import TestClient, in_loop

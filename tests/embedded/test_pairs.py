@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from stream_lsh.cli.commands.explain import run
-from stream_lsh.worker.query import pairs
+from stream_lsh.worker.query.resources import pairs
 from tests.embedded.applications import application, configured
 from tests.embedded.test_lookups import BASE, found
 from tests.embedded.test_similar import people, texts

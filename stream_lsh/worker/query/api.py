@@ -6,21 +6,21 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from stream_lsh.config.model import Config
-from stream_lsh.worker.query.activity import Activity
-from stream_lsh.worker.query.dead_letters import DeadLetters
-from stream_lsh.worker.query.decisions import DecisionRequests
-from stream_lsh.worker.query.events import Events
-from stream_lsh.worker.query.lookups import Lookups
-from stream_lsh.worker.query.owners import peer_of, worker_url
-from stream_lsh.worker.query.pairs import Pairs
-from stream_lsh.worker.query.peers import Peers, answer_call
-from stream_lsh.worker.query.resources import Context, Resource
-from stream_lsh.worker.query.server import Handler, QueryServer
-from stream_lsh.worker.query.service import Service
-from stream_lsh.worker.query.similar import SimilarDocuments
-from stream_lsh.worker.query.standing import Standing
-from stream_lsh.worker.query.step_channel import StepService
-from stream_lsh.worker.query.steps import Step, Steps
+from stream_lsh.worker.query.distributed.owners import peer_of, worker_url
+from stream_lsh.worker.query.distributed.peers import Peers, answer_call
+from stream_lsh.worker.query.distributed.standing import Standing
+from stream_lsh.worker.query.distributed.step_channel import StepService
+from stream_lsh.worker.query.distributed.steps import Step, Steps
+from stream_lsh.worker.query.http.server import Handler, QueryServer
+from stream_lsh.worker.query.resources.activity import Activity
+from stream_lsh.worker.query.resources.dead_letters import DeadLetters
+from stream_lsh.worker.query.resources.decisions import DecisionRequests
+from stream_lsh.worker.query.resources.events import Events
+from stream_lsh.worker.query.resources.lookups import Lookups
+from stream_lsh.worker.query.resources.pairs import Pairs
+from stream_lsh.worker.query.resources.resource import Context, Resource
+from stream_lsh.worker.query.resources.service import Service
+from stream_lsh.worker.query.resources.similar import SimilarDocuments
 from stream_lsh.worker.state import PipelineState
 
 _BODY_ROOM = 64 << 10

@@ -20,9 +20,9 @@ from stream_lsh.config.topics import TABLES
 from stream_lsh.errors import ConfigError, StreamLSHError
 from stream_lsh.worker.changelogged_state import Changelogged
 from stream_lsh.worker.query.api import QueryApi
-from stream_lsh.worker.query.owners import Peer, new_instance
-from stream_lsh.worker.query.problems import Problem
-from stream_lsh.worker.query.standing import not_available, states_of, table_partitions
+from stream_lsh.worker.query.distributed.owners import Peer, new_instance
+from stream_lsh.worker.query.distributed.standing import not_available, states_of, table_partitions
+from stream_lsh.worker.query.http.problems import Problem
 from stream_lsh.worker.security import client_security, unreachable
 from stream_lsh.worker.state import PipelineState
 

@@ -10,7 +10,7 @@ import pytest
 
 from stream_lsh.model import make_ref
 from stream_lsh.pipeline.documents.table import DocumentTable
-from stream_lsh.worker.query.pairs import Content, _contents, contents_of
+from stream_lsh.worker.query.resources.pairs import Content, _contents, contents_of
 from tests.unit.pipeline.makers import Row, record_of
 
 SLOTS = 4

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from faust.types import TP
 
-from stream_lsh.worker.query import public_results
-from stream_lsh.worker.query.event_stream import event, place_text, read_place
-from stream_lsh.worker.query.problems import Problem
-from stream_lsh.worker.query.public_results import Listener
+from stream_lsh.worker.query.http.problems import Problem
+from stream_lsh.worker.query.resources import public_results
+from stream_lsh.worker.query.resources.event_stream import event, place_text, read_place
+from stream_lsh.worker.query.resources.public_results import Listener
 from tests.unit.worker.query.client import in_loop
 
 TOPICS = {"matches": "docs-matches"}

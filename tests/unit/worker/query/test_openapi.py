@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from stream_lsh.config import parse
-from stream_lsh.worker.query.routes import ROUTES, Route
+from stream_lsh.worker.query.http.routes import ROUTES, Route
 from stream_lsh.worker.topology import build_app
 from tests.openapi import DOCUMENT, operations, problems, resolved
 

@@ -8,7 +8,7 @@ import pytest
 from stream_lsh.config import parse
 from stream_lsh.worker.engine.app import EngineApp
 from stream_lsh.worker.engine.membership.assignor import STANDBY
-from stream_lsh.worker.query.owners import Peer, followers, owners
+from stream_lsh.worker.query.distributed.owners import Peer, followers, owners
 from stream_lsh.worker.topology import build_app
 
 LIMIT = 1_048_588

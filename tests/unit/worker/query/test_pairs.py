@@ -8,8 +8,8 @@ import pytest
 from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import make_ref
-from stream_lsh.worker.query import pairs
-from stream_lsh.worker.query.steps import Part
+from stream_lsh.worker.query.distributed.steps import Part
+from stream_lsh.worker.query.resources import pairs
 
 CHAIN = 6
 

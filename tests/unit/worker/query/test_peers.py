@@ -12,14 +12,14 @@ import pytest
 from stream_lsh.config import parse
 from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.worker.brokers.maven import free_port
-from stream_lsh.worker.query.owners import Peer, worker_url
-from stream_lsh.worker.query.peers import Asked, Gathered, Peers, answer_call
-from stream_lsh.worker.query.problems import Problem
-from stream_lsh.worker.query.routes import ROUTES, find
-from stream_lsh.worker.query.server import QueryServer, Request
-from stream_lsh.worker.query.standing import not_available
-from stream_lsh.worker.query.step_channel import Call, Reply, StepService
-from stream_lsh.worker.query.steps import Part, Step
+from stream_lsh.worker.query.distributed.owners import Peer, worker_url
+from stream_lsh.worker.query.distributed.peers import Asked, Gathered, Peers, answer_call
+from stream_lsh.worker.query.distributed.standing import not_available
+from stream_lsh.worker.query.distributed.step_channel import Call, Reply, StepService
+from stream_lsh.worker.query.distributed.steps import Part, Step
+from stream_lsh.worker.query.http.problems import Problem
+from stream_lsh.worker.query.http.routes import ROUTES, find
+from stream_lsh.worker.query.http.server import QueryServer, Request
 from stream_lsh.worker.state import PipelineState
 from tests.unit.worker.query.client import in_loop
 

@@ -14,9 +14,9 @@ from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.errors import ConfigError
 from stream_lsh.settings.value_types import Secret
 from stream_lsh.worker.brokers.maven import free_port
-from stream_lsh.worker.query.problems import PROBLEMS, Problem
-from stream_lsh.worker.query.routes import ROUTES, find
-from stream_lsh.worker.query.server import Answer, Handler, QueryServer, Request
+from stream_lsh.worker.query.http.problems import PROBLEMS, Problem
+from stream_lsh.worker.query.http.routes import ROUTES, find
+from stream_lsh.worker.query.http.server import Answer, Handler, QueryServer, Request
 from tests.openapi import DOCUMENT, problems
 from tests.unit.worker.query.client import TestClient, client, in_loop, raw
 

@@ -11,10 +11,10 @@ from aiohttp import web
 
 from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.worker.brokers.maven import free_port
-from stream_lsh.worker.query.owners import Peer
-from stream_lsh.worker.query.routes import ROUTES
-from stream_lsh.worker.query.server import QueryServer
-from stream_lsh.worker.query.step_channel import INSTANCE_HEADER, Call, Reply, StepChannel, StepService
+from stream_lsh.worker.query.distributed.owners import Peer
+from stream_lsh.worker.query.distributed.step_channel import INSTANCE_HEADER, Call, Reply, StepChannel, StepService
+from stream_lsh.worker.query.http.routes import ROUTES
+from stream_lsh.worker.query.http.server import QueryServer
 from tests.unit.worker.query.client import client, in_loop
 
 MOST_BYTES = 1_000

@@ -15,10 +15,10 @@ import aiohttp
 import msgspec
 from aiohttp import WSMsgType, web
 
-from stream_lsh.worker.query.owners import Peer
-from stream_lsh.worker.query.problems import Problem
-from stream_lsh.worker.query.routes import INTERNAL
-from stream_lsh.worker.query.server import Answer, Request
+from stream_lsh.worker.query.distributed.owners import Peer
+from stream_lsh.worker.query.http.problems import Problem
+from stream_lsh.worker.query.http.routes import INTERNAL
+from stream_lsh.worker.query.http.server import Answer, Request
 
 INSTANCE_HEADER = "Stream-LSH-Instance"
 """The name of the process that a connection is for."""

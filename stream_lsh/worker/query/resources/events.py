@@ -14,7 +14,8 @@ from faust.types import TP
 
 from stream_lsh.errors import StreamLSHError
 from stream_lsh.worker.clients.topic_reader import bounds, partitions_of, records
-from stream_lsh.worker.query.event_stream import (
+from stream_lsh.worker.query.http.server import Answer, Handler, Request
+from stream_lsh.worker.query.resources.event_stream import (
     COMMENT,
     events,
     place_event,
@@ -22,9 +23,8 @@ from stream_lsh.worker.query.event_stream import (
     topics_of,
     types_of,
 )
-from stream_lsh.worker.query.public_results import Listener, PublicResults
-from stream_lsh.worker.query.resources import Context, Resource
-from stream_lsh.worker.query.server import Answer, Handler, Request
+from stream_lsh.worker.query.resources.public_results import Listener, PublicResults
+from stream_lsh.worker.query.resources.resource import Context, Resource
 
 COMMENT_SECONDS = 15.0
 _log = logging.getLogger(__name__)

@@ -13,9 +13,9 @@ from faust.types import TP
 
 from stream_lsh.errors import StreamLSHError
 from stream_lsh.worker.clients.topic_reader import Offsets, bounds, partitions_of, records
-from stream_lsh.worker.query.problems import Problem
-from stream_lsh.worker.query.resources import Resource
-from stream_lsh.worker.query.server import Answer, Handler, Request
+from stream_lsh.worker.query.http.problems import Problem
+from stream_lsh.worker.query.http.server import Answer, Handler, Request
+from stream_lsh.worker.query.resources.resource import Resource
 
 MOST_SHOWN = 4_096
 """The bytes of a value, or of a key, in an answer."""

@@ -19,8 +19,8 @@ from stream_lsh.config.query_api import is_loopback
 from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.errors import ConfigError
 from stream_lsh.wire.public import as_json
-from stream_lsh.worker.query.problems import Problem, problem_of
-from stream_lsh.worker.query.routes import JSON, Found, find
+from stream_lsh.worker.query.http.problems import Problem, problem_of
+from stream_lsh.worker.query.http.routes import JSON, Found, find
 
 _SHUTDOWN_SECONDS = 1.0
 _OTHER_BYTES = 64 << 10

@@ -13,8 +13,8 @@ from aiokafka import AIOKafkaConsumer  # type: ignore[import-untyped]
 from faust.types import TP
 
 from stream_lsh.config.kafka import KafkaConfig
-from stream_lsh.worker.query.event_stream import events, place_event
-from stream_lsh.worker.query.problems import Problem
+from stream_lsh.worker.query.http.problems import Problem
+from stream_lsh.worker.query.resources.event_stream import events, place_event
 from stream_lsh.worker.security import client_security
 
 MOST_LISTENERS = 64

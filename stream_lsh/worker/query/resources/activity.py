@@ -20,11 +20,11 @@ from stream_lsh.index.walk import newest_refs
 from stream_lsh.model import ref_partition
 from stream_lsh.wire.public import as_json
 from stream_lsh.wire.route import bucket_partitions
-from stream_lsh.worker.query.peers import Asked, Gathered
-from stream_lsh.worker.query.resources import Context, Resource
-from stream_lsh.worker.query.server import Answer, Handler, Request
-from stream_lsh.worker.query.standing import table_partitions
-from stream_lsh.worker.query.steps import Part, Step, Steps
+from stream_lsh.worker.query.distributed.peers import Asked, Gathered
+from stream_lsh.worker.query.distributed.standing import table_partitions
+from stream_lsh.worker.query.distributed.steps import Part, Step, Steps
+from stream_lsh.worker.query.http.server import Answer, Handler, Request
+from stream_lsh.worker.query.resources.resource import Context, Resource
 from stream_lsh.worker.state import PipelineState
 
 INTERVAL_MS, SAMPLES = 2_000, 300

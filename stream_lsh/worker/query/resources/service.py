@@ -5,10 +5,10 @@ from importlib.metadata import version
 from typing import Any
 
 from stream_lsh.config.topics import TABLES
-from stream_lsh.worker.query.event_stream import topics_of
-from stream_lsh.worker.query.resources import Resource
-from stream_lsh.worker.query.server import Answer, Handler, Request
-from stream_lsh.worker.query.standing import Standing, missing, states_of
+from stream_lsh.worker.query.distributed.standing import Standing, missing, states_of
+from stream_lsh.worker.query.http.server import Answer, Handler, Request
+from stream_lsh.worker.query.resources.event_stream import topics_of
+from stream_lsh.worker.query.resources.resource import Resource
 from stream_lsh.worker.state import PipelineState
 
 

@@ -25,12 +25,12 @@ from stream_lsh.ledger.graph.paths import Link
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Document
 from stream_lsh.wire.public import as_json
-from stream_lsh.worker.query.peers import Asked, Gathered
-from stream_lsh.worker.query.problems import Problem
-from stream_lsh.worker.query.resources import Context, Resource
-from stream_lsh.worker.query.server import Answer, Handler, Request
-from stream_lsh.worker.query.standing import table_partitions
-from stream_lsh.worker.query.steps import Part, Step, Steps
+from stream_lsh.worker.query.distributed.peers import Asked, Gathered
+from stream_lsh.worker.query.distributed.standing import table_partitions
+from stream_lsh.worker.query.distributed.steps import Part, Step, Steps
+from stream_lsh.worker.query.http.problems import Problem
+from stream_lsh.worker.query.http.server import Answer, Handler, Request
+from stream_lsh.worker.query.resources.resource import Context, Resource
 from stream_lsh.worker.state import PipelineState
 
 _MOST_LINKS = 20_000

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from stream_lsh.worker.query.problems import Problem
+from stream_lsh.worker.query.http.problems import Problem
 from stream_lsh.worker.state import PipelineState
 
 COMMENT = b": no events\n\n"

@@ -14,8 +14,8 @@ from uuid import uuid4
 
 from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.worker.engine.membership.assignor import STANDBY
+from stream_lsh.worker.query.http.routes import VERSION_PATH
 
-VERSION_PATH = "/v1"
 _HTTP = "http://"
 Distribution = Mapping[str, Mapping[str, Sequence[int]]]
 """The partitions of each changelog by URL, as the assignment has them."""

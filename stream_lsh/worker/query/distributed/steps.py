@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from stream_lsh.ledger.ledger import Ledger
-from stream_lsh.worker.query.problems import Problem
-from stream_lsh.worker.query.standing import Standing
+from stream_lsh.worker.query.distributed.standing import Standing
+from stream_lsh.worker.query.http.problems import Problem
 from stream_lsh.worker.state import PipelineState
 
 

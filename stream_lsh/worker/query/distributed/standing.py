@@ -12,8 +12,8 @@ from faust.types import TP
 from stream_lsh.config.topics import TABLES
 from stream_lsh.errors import DoubtError, StreamLSHError
 from stream_lsh.worker.changelogged_state import Changelogged
-from stream_lsh.worker.query.owners import Peer, followers, owners
-from stream_lsh.worker.query.problems import Problem
+from stream_lsh.worker.query.distributed.owners import Peer, followers, owners
+from stream_lsh.worker.query.http.problems import Problem
 from stream_lsh.worker.state import PipelineState
 
 

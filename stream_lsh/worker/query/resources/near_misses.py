@@ -18,12 +18,12 @@ from stream_lsh.model import in_full
 from stream_lsh.pipeline.similar import merged, signed
 from stream_lsh.wire.frames import decode_edges
 from stream_lsh.wire.hits import decode_hits
-from stream_lsh.worker.query.pairs import contents_of
-from stream_lsh.worker.query.peers import Asked, Body, Peers
-from stream_lsh.worker.query.server import Request
-from stream_lsh.worker.query.similar import NEAR_SHARE, comparison_of, probe_of
-from stream_lsh.worker.query.standing import table_partitions
-from stream_lsh.worker.query.steps import Part
+from stream_lsh.worker.query.distributed.peers import Asked, Body, Peers
+from stream_lsh.worker.query.distributed.standing import table_partitions
+from stream_lsh.worker.query.distributed.steps import Part
+from stream_lsh.worker.query.http.server import Request
+from stream_lsh.worker.query.resources.pairs import contents_of
+from stream_lsh.worker.query.resources.similar import NEAR_SHARE, comparison_of, probe_of
 from stream_lsh.worker.state import PipelineState
 
 MOST_COMPARED = 3

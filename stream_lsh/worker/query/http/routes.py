@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote_to_bytes
 
-from stream_lsh.worker.query.owners import VERSION_PATH
-from stream_lsh.worker.query.problems import Problem
+from stream_lsh.worker.query.http.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +81,7 @@ class Route:
 
 
 JSON = "application/json"
+VERSION_PATH = "/v1"
 INTERNAL = "/internal"
 """The path of the connections of other processes, below that of the version."""
 _PIPELINE = f"{VERSION_PATH}/pipelines/{{pipeline}}"

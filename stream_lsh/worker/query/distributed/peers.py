@@ -14,12 +14,12 @@ import aiohttp
 import msgspec
 
 from stream_lsh.errors import StateError
-from stream_lsh.worker.query.owners import Peer
-from stream_lsh.worker.query.problems import Problem, problem_of
-from stream_lsh.worker.query.server import Request
-from stream_lsh.worker.query.standing import Standing, not_available
-from stream_lsh.worker.query.step_channel import Call, Reply, StepChannel
-from stream_lsh.worker.query.steps import Part, Steps, run_step
+from stream_lsh.worker.query.distributed.owners import Peer
+from stream_lsh.worker.query.distributed.standing import Standing, not_available
+from stream_lsh.worker.query.distributed.step_channel import Call, Reply, StepChannel
+from stream_lsh.worker.query.distributed.steps import Part, Steps, run_step
+from stream_lsh.worker.query.http.problems import Problem, problem_of
+from stream_lsh.worker.query.http.server import Request
 from stream_lsh.worker.state import PipelineState
 
 _AGAIN_SECONDS = 0.02

@@ -22,13 +22,13 @@ from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.views import ClusterFilter, ClusterOrder, Page, Selection, SortKey
 from stream_lsh.model import in_full
 from stream_lsh.wire.public import as_json
-from stream_lsh.worker.query.near_misses import NearMisses, clusters_of
-from stream_lsh.worker.query.peers import Asked, Gathered
-from stream_lsh.worker.query.problems import Problem
-from stream_lsh.worker.query.resources import Resource
-from stream_lsh.worker.query.server import Answer, Handler, Request
-from stream_lsh.worker.query.standing import table_partitions
-from stream_lsh.worker.query.steps import Part, Step, Steps
+from stream_lsh.worker.query.distributed.peers import Asked, Gathered
+from stream_lsh.worker.query.distributed.standing import table_partitions
+from stream_lsh.worker.query.distributed.steps import Part, Step, Steps
+from stream_lsh.worker.query.http.problems import Problem
+from stream_lsh.worker.query.http.server import Answer, Handler, Request
+from stream_lsh.worker.query.resources.near_misses import NearMisses, clusters_of
+from stream_lsh.worker.query.resources.resource import Resource
 from stream_lsh.worker.state import PipelineState
 
 GROWTH_MS = 3_600_000

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stream_lsh.config.model import Config
-from stream_lsh.worker.query.peers import Peers
-from stream_lsh.worker.query.problems import Problem
-from stream_lsh.worker.query.server import Handler, Request
-from stream_lsh.worker.query.standing import Standing
-from stream_lsh.worker.query.steps import Steps
+from stream_lsh.worker.query.distributed.peers import Peers
+from stream_lsh.worker.query.distributed.standing import Standing
+from stream_lsh.worker.query.distributed.steps import Steps
+from stream_lsh.worker.query.http.problems import Problem
+from stream_lsh.worker.query.http.server import Handler, Request
 from stream_lsh.worker.state import PipelineState
 
 

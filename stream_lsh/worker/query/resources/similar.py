@@ -24,12 +24,12 @@ from stream_lsh.pipeline.verify import verify_in_steps
 from stream_lsh.wire.frames import decode_bands, decode_edges, decode_verifications, encode
 from stream_lsh.wire.hits import decode_hits, encode_hits
 from stream_lsh.wire.route import bucket_partitions, verifications_by_partition
-from stream_lsh.worker.query.asked_document import Wanted, signed_query, wanted
-from stream_lsh.worker.query.peers import Asked, Body, Gathered
-from stream_lsh.worker.query.problems import Problem
-from stream_lsh.worker.query.resources import Context, Resource
-from stream_lsh.worker.query.server import Answer, Handler, Request
-from stream_lsh.worker.query.steps import Part, Step, Steps
+from stream_lsh.worker.query.distributed.peers import Asked, Body, Gathered
+from stream_lsh.worker.query.distributed.steps import Part, Step, Steps
+from stream_lsh.worker.query.http.problems import Problem
+from stream_lsh.worker.query.http.server import Answer, Handler, Request
+from stream_lsh.worker.query.resources.asked_document import Wanted, signed_query, wanted
+from stream_lsh.worker.query.resources.resource import Context, Resource
 from stream_lsh.worker.state import PipelineState
 
 NEAR_SHARE = 0.75

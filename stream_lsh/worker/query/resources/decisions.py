@@ -17,11 +17,11 @@ from stream_lsh.model import make_ref
 from stream_lsh.wire.ids import checked_id
 from stream_lsh.wire.message import object_of
 from stream_lsh.wire.public import as_json
-from stream_lsh.worker.query.peers import Asked
-from stream_lsh.worker.query.problems import Problem
-from stream_lsh.worker.query.resources import Context, Resource
-from stream_lsh.worker.query.server import Answer, Handler, Request
-from stream_lsh.worker.query.steps import Part, Step, Steps
+from stream_lsh.worker.query.distributed.peers import Asked
+from stream_lsh.worker.query.distributed.steps import Part, Step, Steps
+from stream_lsh.worker.query.http.problems import Problem
+from stream_lsh.worker.query.http.server import Answer, Handler, Request
+from stream_lsh.worker.query.resources.resource import Context, Resource
 from stream_lsh.worker.security import client_security
 from stream_lsh.worker.state import PipelineState
 

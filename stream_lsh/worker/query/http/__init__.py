@@ -1,0 +1,1 @@
+"""HTTP of the query API: the listener, the routes, and problem details."""

@@ -1,0 +1,1 @@
+"""The resources of the query API: each answers a group of routes."""
