@@ -44,13 +44,16 @@ class Ask:
         path = "".join(f"/{_encoded(segment)}" for segment in self.segments)
         return f"{path}?{urlencode(self.query)}" if self.query else path
 
-    def command(self, url: str) -> str:
+    def command(self, url: str, *, needs_token: bool = False) -> str:
         """The request as a shell command.
 
         Args:
             url: of the query API, with the version.
+            needs_token: whether the query API has one; the command reads it from the variable `TOKEN`.
         """
         parts = ["curl", shlex.quote(url + self.path)]
+        if needs_token:
+            parts += ["--header", '"Authorization: Bearer $TOKEN"']
         if self.body is not None:
             import json  # noqa: PLC0415 - few pages need it
 

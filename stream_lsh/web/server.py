@@ -165,6 +165,7 @@ class PageServer:
             pipeline=pipeline,
             path=request.rel_url.raw_path_qs if request.method == "GET" else request.rel_url.raw_path,
             url=self._source.urls[0],
+            needs_token=self._source.needs_token,
             as_of_ms=int(1_000 * time.time()),
             silent_since_ms=None if silent is None else int(1_000 * silent),
             can_sign_out=self._sessions.required,

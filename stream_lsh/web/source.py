@@ -28,6 +28,10 @@ class Source(Protocol):
         """The URLs of the workers, with the version."""
 
     @property
+    def needs_token(self) -> bool:
+        """Whether requests to the query API have a token."""
+
+    @property
     def silent_since(self) -> float | None:
         """When the workers stopped answering, in seconds since 1970; None while one answers."""
 
@@ -50,6 +54,7 @@ class HttpSource:
 
     Attributes:
         urls: the same, with the version.
+        needs_token: whether requests have a token.
         silent_since: when the workers stopped answering, in seconds since 1970; None while one answers.
     """
 
@@ -57,6 +62,7 @@ class HttpSource:
         self.urls = [f"{url.rstrip('/')}/v1" for url in urls]
         self.silent_since: float | None = None
         self._first = 0
+        self.needs_token = bool(token)
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._session: aiohttp.ClientSession | None = None
 

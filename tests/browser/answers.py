@@ -67,6 +67,7 @@ class FixedSource:
     def __init__(self, answers: Mapping[str, tuple[int, Any]], workers: Sequence[Any] | None = None) -> None:
         self.answers, self.workers = dict(answers), [service()] if workers is None else list(workers)
         self.urls = [f"http://127.0.0.1:{6067 + number}/v1" for number in range(len(self.workers))]
+        self.needs_token = False
         self.silent_since: float | None = None
         self.asked: list[Ask] = []
         self.changed: list[tuple[str, str]] = []

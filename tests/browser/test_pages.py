@@ -37,6 +37,18 @@ def test_a_reader_signs_in_at_an_address_without_tls(browser: Any, serve: Callab
         assert (navigation.value.status, navigation.value.url) == (200, f"{address}/")
 
 
+def test_a_page_returns_to_the_sign_in_when_its_session_has_ended(browser: Any, serve: Callable[..., str]) -> None:
+    address = serve(FixedSource({}), ("a-token",))
+    with window(browser, address) as one:
+        one.open("/sign-in")
+        one.page.fill("#token", "a-token")
+        with one.page.expect_navigation():
+            one.page.click("button.main")
+        one.page.context.clear_cookies()
+        one.page.wait_for_url(f"{address}/sign-in?next=%2F")
+        assert one.page.locator("#token").is_visible()
+
+
 def problems(one: Window, case: Case) -> list[str]:
     """Open a page; returns its problems."""
     status = one.open(case.path, case.value)

@@ -54,6 +54,7 @@ class Frame:
         pipeline: the pipeline of the page; "" for pages of the whole application.
         path: of the page, with its query, percent-encoded.
         url: of the query API, for commands.
+        needs_token: whether the query API has a token.
         as_of_ms: the time of the answers, in milliseconds since 1970.
         silent_since_ms: when the workers stopped answering; None while one answers.
         can_sign_out: whether the reader has signed in.
@@ -64,6 +65,7 @@ class Frame:
     pipeline: str = ""
     path: str = "/"
     url: str = ""
+    needs_token: bool = False
     as_of_ms: int = 0
     silent_since_ms: int | None = None
     can_sign_out: bool = False

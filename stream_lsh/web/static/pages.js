@@ -106,7 +106,11 @@
     requestedAt = performance.now();
     const before = waiting;
     try {
-      const answer = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "error" });
+      const answer = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "manual" });
+      if (answer.type === "opaqueredirect") { // the session has ended
+        location.reload();
+        return;
+      }
       const html = await answer.text();
       if (!holds()) {
         show(parsed(html));

@@ -3,6 +3,7 @@
 import pytest
 
 from stream_lsh.kinds.registry import KINDS
+from stream_lsh.web.asks import Ask
 from stream_lsh.web.pages.page import PipelineName
 from stream_lsh.web.pages.search import FORMS, MOST, ask, page
 
@@ -51,4 +52,11 @@ def test_the_command_quotes_what_a_shell_would_read() -> None:
     assert asked is not None
     assert asked.command("http://a:1/v1") == (
         """curl http://a:1/v1/pipelines/news/similar --json '{"text": "it'"'"'s $HOME `x`", "limit": 20}'"""
+    )
+
+
+def test_the_command_contains_no_token_but_names_its_variable() -> None:
+    asked = Ask(("pipelines", "news", "clusters"))
+    assert asked.command("http://a:1/v1", needs_token=True) == (
+        'curl http://a:1/v1/pipelines/news/clusters --header "Authorization: Bearer $TOKEN"'
     )
