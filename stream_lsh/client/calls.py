@@ -8,7 +8,7 @@ import msgspec
 
 from stream_lsh.client import answers
 from stream_lsh.client.exchange import Call, path_of
-from stream_lsh.errors import ConfigError
+from stream_lsh.errors import ConfigError, UnknownId
 
 Vector = Sequence[float] | str
 """A vector as in the source: numbers, or a text that contains bits or packed numbers."""
@@ -184,6 +184,8 @@ def decide(
 
 
 def _get(answer: type[T], pipeline: str, *segments: str, options: Mapping[str, Any]) -> Call[T]:
+    if "" in segments:
+        raise UnknownId(f"{segments[0]}: got an empty id, which no document, cluster or entity has")
     values = {**options, "stale": "allow" if options.get("stale") else None}
     return Call("GET", path_of(_PIPELINES, pipeline, *segments, **values), answer)
 

@@ -178,6 +178,13 @@ def test_one_value_is_asked_for(asked: Asked, options: dict[str, Any]) -> None:
         asked("http://127.0.0.1:1", Call("similar", (), options))
 
 
+@both
+@pytest.mark.parametrize("call", [Call("document", ("",)), Call("cluster", ("",)), Call("pair", ("a", ""))])
+def test_an_empty_id_is_unknown_and_not_sent(asked: Asked, call: Call) -> None:
+    with pytest.raises(UnknownId, match="got an empty id"):
+        asked("http://127.0.0.1:1", call)
+
+
 def stream(*lines: str) -> bytes:
     head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
     return (head + "".join(f"{line}\n" for line in lines)).encode()
