@@ -1,6 +1,6 @@
 """Reads records: maps columns to fields, and converts values to standard forms."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from stream_lsh.errors import MalformedMessage
@@ -168,9 +168,3 @@ def missing_of(profile: Profile) -> frozenset[str]:
 def columns_of(records: Sequence[Values]) -> list[Column]:
     """The values of n records as one column for each field."""
     return [Column.of(values) for values in zip(*records, strict=True)] if records else []
-
-
-def words_of(values: Iterable[str]) -> Iterable[str]:
-    """The distinct words of each value, one value after the other."""
-    for value in values:
-        yield from sorted(set(value.replace(SEVERAL, " ").split()))
