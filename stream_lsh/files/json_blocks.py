@@ -177,9 +177,15 @@ def _table_blocks(file: Input, names: FieldNames, max_bytes: int, *, stories: bo
 
 
 def _columns_of(path: str, header: Sequence[str], names: FieldNames, *, stories: bool) -> list[str]:
-    """The columns of a table that are read: id and text, and of the others those that exist."""
-    check_columns(path, header, {names.id: "--id-column", names.text: "--text-column"})
-    wanted = (names.id, names.text, names.time, *((names.title, names.source, names.url) if stories else ()))
+    """The columns of a table that are read: id, text and those that options rename; of the others those that exist."""
+    required = {names.id: "--id-column", names.text: "--text-column"}
+    meanings = ("time", "title", "source", "url") if stories else ("time",)
+    others = {meaning: getattr(names, meaning) for meaning in meanings}
+    for meaning, name in others.items():
+        if name != meaning:
+            required.setdefault(name, f"--{meaning}-column")
+    check_columns(path, header, required)
+    wanted = (names.id, names.text, *others.values())
     check_distinct(path, header, wanted)
     return [name for name in dict.fromkeys(wanted) if name in header]
 

@@ -210,6 +210,22 @@ def test_null_ids_and_nested_texts_of_arrow_are_rejected_rows(tmp_path: Path, st
     assert b"found 'id', 'body': set --text-column" in ran("dedup", "n.arrow", cwd=tmp_path).stderr
 
 
+@pytest.mark.parametrize(
+    ("command", "column"),
+    [("dedup --time-column", "at"), ("allpairs --time-column", "at"), ("news --title-column", "head")],
+)
+@pytest.mark.parametrize("name", ["in.csv", "in.parquet"])
+def test_a_table_has_each_column_that_an_option_names(tmp_path: Path, command: str, column: str, name: str) -> None:
+    (tmp_path / "in.csv").write_text(f'id,text,at,head\na,"{STORY}",2026-01-01,News\n')
+    (tmp_path / "in.parquet").write_bytes(
+        of_parquet(pa.table({"id": ["a"], "text": [STORY], "at": ["2026-01-01"], "head": ["News"]}))
+    )
+    missing = ran(*command.split(), "when", name, cwd=tmp_path)
+    found = f"stream-lsh: {name}: got no column 'when', found 'id', 'text', 'at', 'head': set {command.split()[1]}\n"
+    assert (missing.returncode, missing.stderr.decode()) == (2, found)
+    assert ran(*command.split(), column, name, cwd=tmp_path).returncode == 0
+
+
 TYPES: Mapping[str, tuple[dict[str, Any], str]] = {
     "null ids": ({"id": pa.nulls(2)}, "id"),
     "fractions as ids": ({"id": [1.5, 2.5]}, "id"),
