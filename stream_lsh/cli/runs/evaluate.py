@@ -112,6 +112,7 @@ class EvaluateRun:
         self._options, self._rejects = options, rejects
         self._reasons: Counter[str] = Counter()
         self._ids: dict[str, int] = {}
+        self._has_cluster_column = False
         self.exit_code = 0
 
     def run(self, matches: Input, truth: Input) -> Evaluated:
@@ -121,6 +122,9 @@ class EvaluateRun:
             ConfigError: columns are missing, a file has nothing to compare, or no id is in both files.
         """
         found, true = (self._read(file) for file in (matches, truth))
+        named = self._options.cluster_column
+        if named is not None and not self._has_cluster_column:
+            raise ConfigError(f"--cluster-column: got {named!r}, expected a column of {matches.path} or {truth.path}")
         self._check(found, true, matches.path, truth.path)
         groupings = found.grouping(), true.grouping()
         unknown = len(found.ids - true.ids) if true.clustered else 0
@@ -140,15 +144,16 @@ class EvaluateRun:
     def _read(self, file: Input) -> _File:
         contents = _File(file.path, self._ids)
         progress = Progress(file.size, shown=not self._options.quiet, what="rows")
-        makers = [GroupMaker(self._options.id_column, self._options.cluster_column)]
+        maker = GroupMaker(self._options.id_column, self._options.cluster_column)
         number, refused = 0, self._reasons.total()
-        for part in read_rows([file], makers, max_bytes=self._options.max_bytes, encoding=self._options.encoding):
+        for part in read_rows([file], [maker], max_bytes=self._options.max_bytes, encoding=self._options.encoding):
             reject(part.refused, progress, self._reasons, quiet=self._options.quiet, rejects=self._rejects)
             for row in part.records:
                 number += 1
                 contents.add(row, number)
             progress.update(part.position, number)
         progress.clear()
+        self._has_cluster_column |= maker.has_cluster_column
         self.exit_code |= exit_code(number, self._reasons.total() - refused, strict=self._options.strict)
         return contents
 

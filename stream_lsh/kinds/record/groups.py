@@ -45,6 +45,9 @@ class GroupMaker:
         id_column: of rows with a cluster.
         cluster_column: of the cluster of rows; without it in a row, `cluster` or `entity`.
 
+    Attributes:
+        has_cluster_column: whether a row or a header had that column.
+
     Example:
         >>> make = GroupMaker("id", None)
         >>> make.record({"left": "a", "right": 7, "similarity": 0.5})
@@ -56,8 +59,9 @@ class GroupMaker:
     """
 
     def __init__(self, id_column: str, cluster_column: str | None) -> None:
-        self._id = id_column
+        self._id, self._cluster = id_column, cluster_column
         self._groups = GROUPS if cluster_column is None else (cluster_column, *GROUPS)
+        self.has_cluster_column = False
         self._sides: tuple[tuple[str, str], ...] = SIDES
 
     def require(self, path: str, columns: Sequence[str]) -> None:
@@ -66,9 +70,10 @@ class GroupMaker:
         Raises:
             ConfigError: it has neither -> name the columns.
         """
-        if self._sides_of(columns) or (self._id in columns and self._group_column(columns)):
+        group = self._group_column(columns)
+        if self._sides_of(columns) or (self._id in columns and group):
             return
-        if len(columns) != 2:
+        if len(columns) != 2 or group:  # two columns, one of them a cluster, are no pairs
             shown = ", ".join(map(repr, columns[:20]))
             raise ConfigError(
                 f"{path}: got the columns {shown or 'none'}, expected left and right, or {self._id} and "
@@ -99,6 +104,7 @@ class GroupMaker:
         return next((sides for sides in self._sides if all(side in columns for side in sides)), None)
 
     def _group_column(self, columns: Sequence[str] | Mapping[str, object]) -> str | None:
+        self.has_cluster_column |= self._cluster in columns
         return next((name for name in self._groups if name in columns), None)
 
 

@@ -126,6 +126,14 @@ REFUSED = {
     ("matches.jsonl", "nothing.csv"): "there is no such file or folder",
     ("matches.jsonl", "other.csv"): "got no id of matches.jsonl: it has '1', '2', '3'",
     ("matches.jsonl", "wide.csv"): "got the columns 'p', 'q', 'r', expected left and right, or id and cluster",
+    ("matches.jsonl", "own.csv"): "got the columns 'doc', 'cluster', expected left and right, or id and cluster",
+    (
+        "matches.jsonl",
+        "own.csv",
+        "--id-column",
+        "no",
+    ): "got the columns 'doc', 'cluster', expected left and right, or no",
+    ("matches.jsonl", "truth.csv", "--cluster-column", "group"): "--cluster-column: got 'group', expected a column of",
     ("matches.jsonl", "twice.csv"): "got the id 'a' in two clusters",
     ("matches.jsonl", "empty.csv"): "got nothing, expected a header",
     ("matches.jsonl", "none.csv"): "got no pairs and no clusters, expected the true ones",
@@ -140,6 +148,7 @@ REFUSED = {
 def test_wrong_files_are_one_error_and_leave_no_output(folder: Path, arguments: tuple[str, ...]) -> None:
     (folder / "other.csv").write_text("left,right\n1,2\n3,4\n")
     (folder / "wide.csv").write_text("p,q,r\n1,2,3\n")
+    (folder / "own.csv").write_text("doc,cluster\na,1\nb,1\n")
     (folder / "twice.csv").write_text("id,cluster\na,1\nb,1\na,2\n")
     (folder / "empty.csv").write_text("")
     (folder / "none.csv").write_text("left,right\n")
