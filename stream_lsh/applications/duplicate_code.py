@@ -14,7 +14,7 @@ from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.model import Document
 from stream_lsh.pipeline.limits import Limits
 from stream_lsh.pipeline.local import BATCH, LocalPipeline
-from stream_lsh.text.functions import Function, functions_of
+from stream_lsh.text.functions import functions_of, whole_file
 from stream_lsh.text.shinglers.code import CodeShingler
 
 THRESHOLD = 0.6
@@ -117,8 +117,7 @@ class DuplicateCode:
             ConfigError: no such language.
         """
         lexer = self._lexer(language)
-        whole = [Function("", 1, source.count("\n") + 1, source)]
-        for function in whole if self._whole_files else functions_of(source, language):
+        for function in [whole_file(source)] if self._whole_files else functions_of(source, language):
             tokens = lexer.tokens(function.text)
             if len(tokens) >= self._least_tokens:
                 fragment = Fragment(path, function.name, function.line, function.last_line)

@@ -79,10 +79,16 @@ def functions_of(source: str, language: str) -> list[Function]:
         spans = list(_in_braces(source, language))
     else:
         spans = None
-    lines = _LINE_END.split(source)
     if spans is None:
-        return [Function("", 1, len(lines), source)] if source.strip() else []
+        return [whole_file(source)] if source.strip() else []
+    lines = _LINE_END.split(source)
     return [Function(name, first, last, "\n".join(lines[first - 1 : last])) for name, first, last in spans]
+
+
+def whole_file(source: str) -> Function:
+    """A source file as one function; an end of line at its end begins no other line."""
+    lines = _LINE_END.split(source)
+    return Function("", 1, max(1, len(lines) - (not lines[-1])), source)
 
 
 class _Span(NamedTuple):
