@@ -49,6 +49,7 @@ class PlagiarismRun:
         self._reasons: Counter[str] = Counter()
         self._pairs = 0
         self._explained = 0
+        self._again = 0
 
     @property
     def texts(self) -> int:
@@ -62,10 +63,10 @@ class PlagiarismRun:
 
     def summary(self) -> list[str]:
         """The lines of the summary."""
-        return [
-            f"{counted(self.texts, 'text')}, {counted(self._pairs, 'pair')}{self._of_sources()}",
-            *summary(self._reasons, list_rejects(self._outputs.rejects)),
-        ]
+        lines = [f"{counted(self.texts, 'text')}, {counted(self._pairs, 'pair')}{self._of_sources()}"]
+        if self._again:
+            lines.append(f"{self._again:,} repeated ids: the last text of each counts")
+        return lines + summary(self._reasons, list_rejects(self._outputs.rejects))
 
     def _of_sources(self) -> str:
         return f", {self._explained:,} of texts that copied from one source" if self._explained else ""
@@ -86,6 +87,7 @@ class PlagiarismRun:
                 if text is None:
                     self._copies.remove(id)
                 else:
+                    self._again += id in self._copies
                     self._copies.add(id, text, source=source)
         progress.clear()
 
