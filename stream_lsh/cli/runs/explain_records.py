@@ -66,13 +66,18 @@ def _run(options: Namespace, explained: Callable[[], Pair]) -> int:
 def _explained(options: Namespace, profile: Profile) -> Pair:
     reader, records = Reader(profile), _records(options, profile)
     ids = options.one, options.other
-    require(ids, records, records, what="record")
+    require(ids, records, records, _form_of_ids(records), what="record")
     profile = learned_here(profile, len(records), lambda: training_on(profile, [*records.values()]))
     left, right = (records[id] for id in ids)
     values = {id: reader.values(record) for id, record in records.items()}
     return _compared(
         ids, profile, values, (reader.raw_values(left), reader.raw_values(right)), (left.source, right.source)
     )
+
+
+def _form_of_ids(records: Mapping[str, Record]) -> str:
+    """A hint at the form of the ids, if records have sources."""
+    return "; the id of a record with a source is SOURCE/ID" if any(one.source for one in records.values()) else ""
 
 
 def _explained_live(options: Namespace, profile: Profile, documents: Mapping[str, Document]) -> Pair:

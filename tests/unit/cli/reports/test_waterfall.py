@@ -374,6 +374,8 @@ def test_each_of_several_files_is_a_source_and_part_of_the_ids(folder: Path) -> 
     asked = ["people.csv", "shop.csv", "--profile", "people.toml", "--encoding", "latin-1"]
     assert run(folder, "people/1", "shop/1", *asked).stdout.startswith("people/1 and shop/1: ")
     assert "did you mean 'shop/1'" in run(folder, "people/1", "shp/1", *asked, code=2).stderr
+    without = "got the id '1', which no record has; the id of a record with a source is SOURCE/ID\n"
+    assert without in run(folder, "1", "2", *asked, code=2).stderr
 
 
 def test_invalid_arguments_are_rejected(folder: Path) -> None:
