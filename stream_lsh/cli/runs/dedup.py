@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 PIPELINE = "dedup"
 """The value of `pipeline` in a match line."""
 
+_NO_OUTLET = "no document has a source, a URL or a subfolder, which name its site; see --source-column and --url-column"
 _PENDING = 32
 _OF_BATCH = 50
 """Every 50th document of a batch is in the sample whose scripts are reported."""
@@ -251,6 +252,8 @@ class DedupRun:
             lines.append("a text is one document; with --format lines each of its lines is one")
         lines += script_lines(self._options.shingles, self._scripts.shares())
         lines += self._ids_lines()
+        if self._known and not any(about.source for _, about in self._known.values()):
+            lines.append(_NO_OUTLET)
         lines += caps_lines(counts)
         lines += summary(self._reasons, list_rejects(self._outputs.rejects))
         report_lines(lines)

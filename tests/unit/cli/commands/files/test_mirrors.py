@@ -100,3 +100,11 @@ def test_the_folder_within_the_folder_is_the_site(tmp_path: Path) -> None:
 def test_with_jaccard_both_pages_of_a_pair_are_mirrored(pages: Path) -> None:
     (found,) = stream_lsh("mirrors", pages, "--json", "--measure", "jaccard", "--threshold", "0.7").out
     assert (found["left"], found["left_mirrored"], found["right_mirrored"]) == ("full.org", 2, 2)
+
+
+def test_pages_without_sites_are_reported(pages: Path) -> None:
+    without = [{"id": one["id"], "text": one["text"]} for one in PAGES]
+    message = "no document has a source, a URL or a subfolder"
+    run = stream_lsh("mirrors", "-", "--json", stdin=lines_of(without))
+    assert (run.code, run.out, message in run.err) == (0, [], True)
+    assert message not in stream_lsh("mirrors", pages, "--json").err
