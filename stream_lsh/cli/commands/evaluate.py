@@ -10,6 +10,7 @@ from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, report_lines
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.errors import ConfigError
+from stream_lsh.files.discover import TABLES, find_inputs
 from stream_lsh.settings.units import counted
 
 if TYPE_CHECKING:
@@ -38,9 +39,7 @@ examples:
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     options = make_parser().parse(arguments)
-    from stream_lsh.kinds.record.files import find_record_inputs  # noqa: PLC0415 - loads longer than --help takes
-
-    matches, truth = find_record_inputs([options.matches, options.truth], None)
+    matches, truth = find_inputs([options.matches, options.truth], None, TABLES, option="")
     if options.picture == STDOUT:
         raise ConfigError("--picture: got -, expected a file")
     check_outputs([options.output, options.picture, options.rejects], [options.matches, options.truth])

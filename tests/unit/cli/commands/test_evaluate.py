@@ -124,6 +124,7 @@ def test_the_picture_shows_the_best_threshold(folder: Path) -> None:
 
 REFUSED = {
     ("matches.jsonl", "nothing.csv"): "there is no such file or folder",
+    ("matches.jsonl", "truth.dat"): "or .zst: rename it\n",  # --format is that of the output
     ("matches.jsonl", "other.csv"): "got no id of matches.jsonl: it has '1', '2', '3'",
     ("matches.jsonl", "wide.csv"): "got the columns 'p', 'q', 'r', expected left and right, or id and cluster",
     ("matches.jsonl", "own.csv"): "got the columns 'doc', 'cluster', expected left and right, or id and cluster",
@@ -147,6 +148,7 @@ REFUSED = {
 @pytest.mark.parametrize("arguments", REFUSED)
 def test_wrong_files_are_one_error_and_leave_no_output(folder: Path, arguments: tuple[str, ...]) -> None:
     (folder / "other.csv").write_text("left,right\n1,2\n3,4\n")
+    (folder / "truth.dat").write_text("left,right\na,b\n")
     (folder / "wide.csv").write_text("p,q,r\n1,2,3\n")
     (folder / "own.csv").write_text("doc,cluster\na,1\nb,1\n")
     (folder / "twice.csv").write_text("id,cluster\na,1\nb,1\na,2\n")
