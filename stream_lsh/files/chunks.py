@@ -12,6 +12,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from stream_lsh.errors import InputError
+from stream_lsh.files.inflate import STDIN
 from stream_lsh.model import NO_ABOUT, About, Document
 
 _SIZE = 4
@@ -28,7 +29,10 @@ class Refused(NamedTuple):
     @classmethod
     def of(cls, path: str, at: int | str, error: InputError) -> "Refused":
         """The document that an error rejects; the message names options in place of keys of a configuration."""
-        return cls(path, at, error.reason, str(error).replace("`time_unit`", "--time-unit"))
+        message = str(error).replace("`time_unit`", "--time-unit")
+        if (path, at, error.reason) == (STDIN, 1, "json"):
+            message += "; standard input is read as JSON lines unless an option names another format"
+        return cls(path, at, error.reason, message)
 
     @property
     def place(self) -> str:

@@ -142,6 +142,15 @@ def test_a_run_without_a_set_a_vector_or_a_record_fails(tmp_path: Path, command:
     assert run.returncode == 1, run.stderr
 
 
+@pytest.mark.parametrize("command", [["dedup"], ["sets"], ["link", "--profile", "people"]])
+def test_a_table_on_standard_input_is_rejected_with_the_format_that_was_expected(command: list[str]) -> None:
+    run = ran(*command, "-", stdin=b"id,text\na,b\n")
+    first, second, *_ = run.stderr.decode().splitlines()
+    assert first.endswith("; standard input is read as JSON lines unless an option names another format")
+    assert second.startswith("-:2: rejected (json): ")
+    assert "standard input" not in second
+
+
 def test_a_wrong_column_of_json_lines_fails_and_names_the_fields_that_are_there(tmp_path: Path) -> None:
     (tmp_path / "docs.jsonl").write_bytes(lines_of([{"id": "a", "body": STORY, "time": 1_700_000_000_000}]))
     run = ran("dedup", "docs.jsonl", cwd=tmp_path)
