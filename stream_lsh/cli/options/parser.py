@@ -11,6 +11,9 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.settings import units
 from stream_lsh.spelling import resembling
 
+_FILES = ("OUT", "INDEX", "CSV")
+"""The values of options that name a file, as the help calls them."""
+
 
 class _Help(argparse.RawDescriptionHelpFormatter):
     """Shows `%(default)s` as a user would write it: the defaults of a preset are those of its command."""
@@ -74,6 +77,9 @@ class Parser(argparse.ArgumentParser):
             )
         if unknown:
             self.error(f"got {' '.join(unknown)}, expected no further arguments")
+        for action in self._actions:  # as a path, "" would be the current folder
+            if action.metavar in _FILES and getattr(options, action.dest) == "":
+                self.error(f"argument {'/'.join(action.option_strings)}: got '', expected a file: is a variable empty?")
         return options
 
     def named(self, arguments: Sequence[str]) -> set[str]:

@@ -1,6 +1,7 @@
 """The parser of the commands: the layout of the help, and options under their old names."""
 
 from argparse import ArgumentTypeError
+from importlib import import_module
 
 import pytest
 
@@ -46,6 +47,25 @@ def test_an_unknown_option_names_the_nearest(parser: Parser) -> None:
         parser.parse(["x", "--heigth", "7"])
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "dedup d.csv --output",
+        "dedup d.csv --clusters",
+        "dedup d.csv --save",
+        "dedup d.csv --report",
+        "link d.csv --profile people -o",
+        "review d.csv --profile people --labels",
+        "evaluate m.csv t.csv --picture",
+    ],
+)
+def test_a_file_without_a_name_is_rejected_before_any_work(arguments: str) -> None:
+    command, *options = arguments.split()
+    parser = import_module(module_of(command)).make_parser()
+    with pytest.raises(ConfigError, match=f"argument .*{options[-1]}.*: got '', expected a file: is a variable empty"):
+        parser.parse([*options, ""])
+
+
 @pytest.mark.parametrize("name", ["utf-16", "utf-32-le", "cp037", "klingon"])
 def test_an_encoding_without_ascii_is_rejected_with_the_remedy(name: str) -> None:
     with pytest.raises(ArgumentTypeError, match=f"got '{name}', expected one in which ASCII .*: convert other files"):
@@ -55,8 +75,6 @@ def test_an_encoding_without_ascii_is_rejected_with_the_remedy(name: str) -> Non
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_options_have_one_name_for_one_meaning(command: str) -> None:
-    from importlib import import_module  # noqa: PLC0415 - one command each
-
     options = set(import_module(module_of(command)).make_parser()._option_string_actions)
     assert [name for name in options if name.startswith("--least-")] == []
     assert "--output" not in options or "-o" in options
