@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain
 
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
 from stream_lsh.files.inflate import text_chunks
@@ -207,8 +207,8 @@ def table_rows(
     csv.field_size_limit((1 << 31) - 1)
     text = text_lines(path, position, encoding, _LONGEST_CHARACTER * most)
     if not delimiter:
-        header = [*islice(text, 1)]
-        text, delimiter = chain(header, text), "\t" if format == "tsv" else _delimiter_of("".join(header))
+        header = _through_header(text)
+        text, delimiter = chain(header, text), "\t" if format == "tsv" else _delimiter_of("".join(header[-1:]))
     lines = _RowLines(text, most)
     rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=skip_space)
     while True:
@@ -228,6 +228,16 @@ def table_rows(
                 yield row, lines.number
 
 
+def _through_header(lines: Iterator[str]) -> list[str]:
+    """The lines up to the first one that is not blank."""
+    taken = list[str]()
+    for line in lines:
+        taken.append(line)
+        if line.strip():
+            break
+    return taken
+
+
 def _delimiter_of(header: str) -> str:
     """The delimiter of a CSV header: the comma, or, without any comma, the most frequent other one."""
     unquoted = re.sub(r'"[^"]*"', "", header)
@@ -242,12 +252,12 @@ def _row_too_large(size: int, most: int, what: str) -> UnusableDocument:
 
 
 def header_of(path: str, rows: Iterator[tuple[list[str] | InputError, int]]) -> list[str]:
-    """The first row of a table; empty if there is none.
+    """The first row of a table that is not blank; empty if there is none.
 
     Raises:
         ConfigError: it cannot be read.
     """
-    row, _ = next(rows, ([], 0))
+    row = next((row for row, _ in rows if row != []), [])
     if isinstance(row, InputError):
         raise ConfigError(f"{path}: the header cannot be read: {row}")
     if any("\0" in name for name in row):

@@ -18,7 +18,7 @@ from stream_lsh.files.lines import table_rows
 from stream_lsh.kinds.record.files import find_record_inputs, read_records
 from stream_lsh.kinds.record.rows import RecordNames
 from stream_lsh.kinds.text.files import read
-from tests.unit.cli.runs import stream_lsh
+from tests.unit.cli.runs import ran, stream_lsh
 
 MB = 1 << 20
 LONG = 256 * MB
@@ -173,6 +173,16 @@ def test_the_delimiter_of_a_table_follows_from_its_header(
     path = tmp_path / "t.csv"
     path.write_text(f"{header}\n{header}\n", encoding="utf-8")
     assert [*table_rows(str(path), "csv", [0], delimiter=delimiter)] == [(columns, 1), (columns, 2)]
+
+
+@pytest.mark.parametrize("command", [["dedup"], ["link", "--profile", "people"]])
+def test_blank_lines_before_the_header_are_skipped(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "t.csv").write_text("\n\r\n\nid;text;first_name\n\na;to be, or not;Ann\n;x;y\n")
+    run = ran(*command, "t.csv", cwd=tmp_path)
+    assert run.returncode == 0
+    first, *_, last = run.stderr.decode().splitlines()
+    assert first.startswith("t.csv:7: rejected (id): ")
+    assert last == "1 rejected: id 1; --rejects lists them"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-32-be"])
