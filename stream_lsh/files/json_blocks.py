@@ -15,8 +15,9 @@ first: that costs a microsecond or two, and ids, times and sizes are checked in 
 import codecs
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -83,9 +84,11 @@ def blocks(
     stories: bool = False,
     html: bool = False,
     texts: bool = False,
+    text_option: str = "--text-column",
 ) -> Iterator[Block]:
     """The documents of all inputs, in order; `texts` allows blocks with `texts` in place of lines.
 
+    `text_option` is the option that names the column of the text, or of what is compared in its place.
     For stories a file of a folder has the time of its last change, and its outlet is the folder within the folder.
     """
     before = 0
@@ -95,10 +98,12 @@ def blocks(
             result = text_blocks(file, names, max_bytes, several=several, stories=stories, html=html)
         elif file.holds_json:
             result = _line_blocks(file, max_bytes)
-        elif file.columnar:
-            result = _columnar_blocks(file, names, max_bytes, stories=stories, texts=texts)
         else:
-            result = _table_blocks(file, names, max_bytes, stories=stories)
+            columns_of = partial(_columns_of, file.path, names, text_option, stories)
+            if file.columnar:
+                result = _columnar_blocks(file, names, max_bytes, columns_of, texts=texts)
+            else:
+                result = _table_blocks(file, names, max_bytes, columns_of)
         for block in result:
             block.position += before
             yield block
@@ -154,11 +159,13 @@ def _plain_line_blocks(file: Input, names: FieldNames, max_bytes: int, *, severa
         yield block
 
 
-def _table_blocks(file: Input, names: FieldNames, max_bytes: int, *, stories: bool) -> Iterator[Block]:
+def _table_blocks(
+    file: Input, names: FieldNames, max_bytes: int, columns_of: Callable[[list[str]], list[str]]
+) -> Iterator[Block]:
     columns: list[str] = []
 
-    def columns_of(header: list[str]) -> list[int]:
-        columns.extend(_columns_of(file.path, header, names, stories=stories))
+    def places_of(header: list[str]) -> list[int]:
+        columns.extend(columns_of(header))
         return [header.index(name) for name in columns]
 
     def line_of(*cells: str) -> bytes:
@@ -167,7 +174,7 @@ def _table_blocks(file: Input, names: FieldNames, max_bytes: int, *, stories: bo
             value[names.time] = str(value[names.time]).strip() or None
         return _json_line(value)
 
-    for chunk in row_chunks(file, cell_reader(columns_of, max_bytes, line_of), max_bytes):
+    for chunk in row_chunks(file, cell_reader(places_of, max_bytes, line_of), max_bytes):
         block = Block([], Places(file.path, [line for line, _ in chunk.rows]), chunk.position)
         for index, (_, cells) in enumerate(chunk.rows):
             if isinstance(cells, InputError):
@@ -176,9 +183,9 @@ def _table_blocks(file: Input, names: FieldNames, max_bytes: int, *, stories: bo
         yield block
 
 
-def _columns_of(path: str, header: Sequence[str], names: FieldNames, *, stories: bool) -> list[str]:
+def _columns_of(path: str, names: FieldNames, text_option: str, stories: bool, header: Sequence[str]) -> list[str]:
     """The columns of a table that are read: id, text and those that options rename; of the others those that exist."""
-    required = {names.id: "--id-column", names.text: "--text-column"}
+    required = {names.id: "--id-column", names.text: text_option}
     meanings = ("time", "title", "source", "url") if stories else ("time",)
     others = {meaning: getattr(names, meaning) for meaning in meanings}
     for meaning, name in others.items():
@@ -190,10 +197,9 @@ def _columns_of(path: str, header: Sequence[str], names: FieldNames, *, stories:
     return [name for name in dict.fromkeys(wanted) if name in header]
 
 
-def _columnar_blocks(file: Input, names: FieldNames, max_bytes: int, *, stories: bool, texts: bool) -> Iterator[Block]:
-    def columns_of(header: list[str]) -> list[str]:
-        return _columns_of(file.path, header, names, stories=stories)
-
+def _columnar_blocks(
+    file: Input, names: FieldNames, max_bytes: int, columns_of: Callable[[list[str]], list[str]], *, texts: bool
+) -> Iterator[Block]:
     for batch, first, position in record_batches(file, columns_of):
         block = Block([], Places(file.path, range(first, first + batch.num_rows)), position)
         rows = row_values(batch)

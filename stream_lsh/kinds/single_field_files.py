@@ -113,7 +113,7 @@ def read_values(
     latest_ms, before = int(time.time() * 1000) + MAX_AHEAD_MS, 0
     for file in inputs:
         read_as = form if file.holds_json else _Cells(form)
-        for block in blocks([file], in_blocks, options.max_bytes):
+        for block in blocks([file], in_blocks, options.max_bytes, text_option=option):
             rules = ParseRules(
                 max_bytes=1 << 62 if block.checked else options.max_bytes,
                 max_ahead_ms=latest_ms - fallback_time_ms,

@@ -226,6 +226,18 @@ def test_a_table_has_each_column_that_an_option_names(tmp_path: Path, command: s
     assert ran(*command.split(), column, name, cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("command", "option"), [(["sets"], "--item-column"), (["neighbours", "--within", "5"], "--vector-column")]
+)
+def test_the_option_for_a_missing_column_of_sets_and_vectors_is_named(
+    tmp_path: Path, command: list[str], option: str
+) -> None:
+    (tmp_path / "in.parquet").write_bytes(of_parquet(pa.table({"id": ["a"], "tags": [["x"]]})))
+    missing = ran(*command, "in.parquet", cwd=tmp_path)
+    assert missing.returncode == 2
+    assert missing.stderr.decode().endswith(f"found 'id', 'tags': set {option}\n")
+
+
 TYPES: Mapping[str, tuple[dict[str, Any], str]] = {
     "null ids": ({"id": pa.nulls(2)}, "id"),
     "fractions as ids": ({"id": [1.5, 2.5]}, "id"),
