@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from stream_lsh.cli.options.common import add_encoding, add_general, add_max_bytes, add_output, add_rejects
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, report_lines
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, report_lines
+from stream_lsh.cli.output.outputs import check_outputs
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import TABLES, find_inputs

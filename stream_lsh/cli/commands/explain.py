@@ -21,7 +21,7 @@ from stream_lsh.cli.options.common import (
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.options.pipelines import one_of
 from stream_lsh.cli.options.query_api import add_query_api
-from stream_lsh.cli.output.atomic_files import check_outputs
+from stream_lsh.cli.output.outputs import check_outputs
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.cli.process import run_client
 from stream_lsh.errors import ConfigError

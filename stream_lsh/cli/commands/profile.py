@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from stream_lsh.cli.input.record_reader import RecordReader, add_record_input
 from stream_lsh.cli.options.common import add_output
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import Output, check_outputs, report_lines
+from stream_lsh.cli.output.atomic_files import Output, report_lines
+from stream_lsh.cli.output.outputs import check_outputs
 from stream_lsh.cli.output.terminal import plain
 from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.kinds.record.files import find_record_inputs

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack, closing
 
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import Output, check_outputs, report_lines
+from stream_lsh.cli.output.atomic_files import Output, report_lines
+from stream_lsh.cli.output.outputs import check_outputs
 from stream_lsh.cli.process import hold, release
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.inflate import STDIN

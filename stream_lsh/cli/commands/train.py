@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stream_lsh.cli.options.common import RECORD_INPUTS, add_output
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, report_lines
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, report_lines
+from stream_lsh.cli.output.outputs import check_outputs
 from stream_lsh.cli.process import hold, release
 from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.files.discover import Input

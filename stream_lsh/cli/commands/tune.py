@@ -16,7 +16,8 @@ from stream_lsh.cli.options.common import (
     parse,
 )
 from stream_lsh.cli.options.parser import Parser, whole
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, exit_code, report_lines
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, exit_code, report_lines
+from stream_lsh.cli.output.outputs import check_outputs
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input, find_inputs

@@ -8,7 +8,8 @@ from importlib import import_module
 
 from stream_lsh.cli.options.common import add_format, add_general, add_max_bytes, add_pair_outputs, add_time_unit
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, check_saved, exit_code, report_lines
+from stream_lsh.cli.output.atomic_files import exit_code, report_lines
+from stream_lsh.cli.output.outputs import Outputs, check_outputs, check_saved
 from stream_lsh.cli.output.result_columns import Columns
 from stream_lsh.cli.process import collection_paused, hold, release
 from stream_lsh.errors import ConfigError

@@ -7,7 +7,8 @@ from itertools import islice
 
 from stream_lsh.allpairs.pairs import AllPairs
 from stream_lsh.cli.input.batches import batches, list_rejects, summary
-from stream_lsh.cli.output.atomic_files import Outputs, report_lines
+from stream_lsh.cli.output.atomic_files import report_lines
+from stream_lsh.cli.output.outputs import Outputs
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.runs.dedup import cluster_line, measure_for
 from stream_lsh.files.discover import Input

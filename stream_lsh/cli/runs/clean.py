@@ -3,8 +3,9 @@
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from stream_lsh.cli.output.atomic_files import Output, Outputs
+from stream_lsh.cli.output.atomic_files import Output
 from stream_lsh.cli.output.formats import table_format
+from stream_lsh.cli.output.outputs import Outputs
 from stream_lsh.cli.runs.input_rows import DELETED, InputRows
 from stream_lsh.files.chunks import Part
 from stream_lsh.files.column_names import field_names

@@ -11,8 +11,9 @@ from msgspec.json import encode
 
 from stream_lsh.cli.input.batches import batches, list_rejects, summary
 from stream_lsh.cli.options.common import TEXT_OPTIONS
-from stream_lsh.cli.output.atomic_files import Outputs, report_lines
+from stream_lsh.cli.output.atomic_files import report_lines
 from stream_lsh.cli.output.caps import caps_lines
+from stream_lsh.cli.output.outputs import Outputs
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.output.results import Answers
 from stream_lsh.cli.runs.signer_pool import Signers

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from stream_lsh.cli.input.batches import batches, list_rejects, reject, summary
-from stream_lsh.cli.output.atomic_files import Outputs
 from stream_lsh.cli.output.caps import caps_lines
+from stream_lsh.cli.output.outputs import Outputs
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.runs.dedup import PIPELINE, near_of
 from stream_lsh.errors import ConfigError

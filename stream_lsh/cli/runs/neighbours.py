@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from stream_lsh.cli.output.atomic_files import Outputs
+from stream_lsh.cli.output.outputs import Outputs
 from stream_lsh.cli.runs.single_field import SingleFieldRun
 from stream_lsh.errors import InvariantError
 from stream_lsh.files.chunks import Part

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from stream_lsh.applications.partial_copies import PartialCopies, PartialCopy
 from stream_lsh.cli.input.batches import batches, list_rejects, summary
-from stream_lsh.cli.output.atomic_files import Outputs
+from stream_lsh.cli.output.outputs import Outputs
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.output.terminal import clipped, plain
 from stream_lsh.cli.reports.plagiarism_html import PairReport, page

@@ -3,7 +3,7 @@
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 
-from stream_lsh.cli.output.atomic_files import Outputs
+from stream_lsh.cli.output.outputs import Outputs
 from stream_lsh.cli.runs.single_field import SingleFieldRun
 from stream_lsh.files.chunks import Part, Refused
 from stream_lsh.files.discover import Input

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from stream_lsh.cli.input.batches import batches, list_rejects, reject, summary
-from stream_lsh.cli.output.atomic_files import Outputs
 from stream_lsh.cli.output.caps import caps_lines
+from stream_lsh.cli.output.outputs import Outputs
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.files.chunks import Part, Refused
 from stream_lsh.files.discover import Input

@@ -23,7 +23,8 @@ from stream_lsh.cli.options.common import (
     parse,
 )
 from stream_lsh.cli.options.parser import Parser, ratio, whole
-from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code
+from stream_lsh.cli.output.atomic_files import exit_code
+from stream_lsh.cli.output.outputs import Outputs, check_outputs
 from stream_lsh.cli.output.result_columns import matches_by
 from stream_lsh.cli.process import collection_paused, hold, release
 from stream_lsh.files.discover import find_inputs

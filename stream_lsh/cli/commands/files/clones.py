@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from stream_lsh.cli.options.common import add_general, add_output, add_rejects, add_threshold
 from stream_lsh.cli.options.parser import Parser, whole
-from stream_lsh.cli.output.atomic_files import Output, check_outputs, exit_code, report_lines
+from stream_lsh.cli.output.atomic_files import Output, exit_code, report_lines
+from stream_lsh.cli.output.outputs import check_outputs
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Refused

@@ -31,8 +31,9 @@ from stream_lsh.cli.options.common import (
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.options.single_field import add_query
 from stream_lsh.cli.options.single_field import run_with as run_values
-from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, check_saved, exit_code, report_lines
+from stream_lsh.cli.output.atomic_files import STDOUT, exit_code, report_lines
 from stream_lsh.cli.output.formats import format_of
+from stream_lsh.cli.output.outputs import Outputs, check_outputs, check_saved
 from stream_lsh.cli.output.result_columns import ANSWERS, matches_by
 from stream_lsh.cli.process import collection_paused, hold, release
 from stream_lsh.errors import ConfigError

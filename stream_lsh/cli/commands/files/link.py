@@ -8,8 +8,9 @@ from contextlib import ExitStack
 
 from stream_lsh.cli.options.common import DEFAULT_CAPS, RECORD_INPUTS, add_guards
 from stream_lsh.cli.options.parser import Parser, least_share, page_file, share, whole
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, result_output
+from stream_lsh.cli.output.atomic_files import STDOUT, Output
 from stream_lsh.cli.output.formats import format_of, table_format
+from stream_lsh.cli.output.outputs import check_outputs, result_output
 from stream_lsh.cli.output.result_columns import ENTITIES, RECORD_MATCHES, REJECTS, golden_records
 from stream_lsh.cli.process import collection_paused, hold, release
 from stream_lsh.errors import ConfigError

@@ -17,7 +17,8 @@ from stream_lsh.cli.options.common import (
     add_rejects,
 )
 from stream_lsh.cli.options.parser import Parser, page_file, real, whole
-from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code, report_lines
+from stream_lsh.cli.output.atomic_files import exit_code, report_lines
+from stream_lsh.cli.output.outputs import Outputs, check_outputs
 from stream_lsh.cli.process import hold, release
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input, find_inputs
