@@ -15,7 +15,7 @@ from stream_lsh.records.infer.neighbours import Vectors, neighbours_of, texts_of
 from stream_lsh.records.infer.related import composed, groups_of, repeated_texts, repeated_values
 from stream_lsh.records.infer.sources import Sources, sources_of
 from stream_lsh.records.model import Record
-from stream_lsh.records.profile import ID_COLUMNS, SOURCE_COLUMNS, Profile, column_of
+from stream_lsh.records.profile import ID_COLUMNS, SOURCE_COLUMNS, Profile, column_of, folded
 
 SAMPLE = 20_000
 """The most records that are looked at."""
@@ -135,11 +135,11 @@ def _shares(sizes: Sequence[int], most: int) -> list[int]:
 
 def _columns(sample: Sequence[Record]) -> tuple[list[Seen], dict[str, str]]:
     """The columns that may be fields, and those that are none, with the reason."""
-    names = list(dict.fromkeys(column for record in sample for column in record.fields))
-    special = {column_of(several, names) for several in (ID_COLUMNS, SOURCE_COLUMNS)}
-    raw = {name: [record.fields.get(name) for record in sample] for name in names if name not in special}
+    raw, left_out = _read(sample)
+    special = {column_of(several, [*raw]) for several in (ID_COLUMNS, SOURCE_COLUMNS)}
+    raw = {name: values for name, values in raw.items() if name not in special}
     missing = placeholders_of([*raw.values()])
-    columns, left_out = list[Seen](), dict[str, str]()
+    columns = list[Seen]()
     for name, values in raw.items():
         one = seen_of(name, values, [other.name for other in columns], missing)
         if one.filled < _LEAST_FILLED or one.distinct < 2:
@@ -149,6 +149,28 @@ def _columns(sample: Sequence[Record]) -> tuple[list[Seen], dict[str, str]]:
         else:
             columns.append(one)
     return columns, left_out
+
+
+def _read(sample: Sequence[Record]) -> tuple[dict[str, list[object]], dict[str, str]]:
+    """The values of each column as a `Reader` finds them, and the columns that it does not read, with the reason.
+
+    Columns whose names differ only in case and separators are one: of several in one record, the first one counts.
+    """
+    names = dict.fromkeys(column for record in sample for column in record.fields)
+    folds, firsts = {name: folded(name) for name in names}, dict[str, str]()
+    for name, fold in folds.items():
+        firsts.setdefault(fold, name)
+    rows, left_out = list[dict[str, object]](), dict[str, str]()
+    for record in sample:
+        row: dict[str, object] = {}
+        for name, value in record.fields.items():
+            if folds[name] in row:
+                read = next(other for other in record.fields if folds[other] == folds[name])
+                left_out[name] = f"{read} is read: case and separators do not distinguish columns"
+            else:
+                row[folds[name]] = value
+        rows.append(row)
+    return {name: [row.get(fold) for row in rows] for fold, name in firsts.items()}, left_out
 
 
 def _filled_by_source(one: Seen, sources: I64) -> F64:

@@ -11,6 +11,7 @@ from stream_lsh.records.check import problems
 from stream_lsh.records.infer import Inferred, inferred
 from stream_lsh.records.infer.types import kind_of
 from stream_lsh.records.model import Record
+from stream_lsh.records.reading import Reader
 
 Rows = list[dict[str, str]]
 
@@ -207,6 +208,24 @@ def test_a_column_with_the_answer_is_named_and_not_compared() -> None:
     assert types_of(found) == {
         "title": "text", "artist": "text", "album": "text", "year": "number", "length": "measure",
     }  # fmt: skip
+
+
+def test_sources_whose_columns_differ_in_case_and_separators_have_the_same_fields() -> None:
+    rows = [{"Company Name": row["name"], "PHONE": row["phone"]} for row in companies()]
+    others = [{"company_name": row["name"], "phone": row["phone"]} for row in companies()]
+    found = inferred([Record(f"{at}", row, f"{at % 2}") for at, row in enumerate(rows + others)])
+    assert types_of(found) == {"Company Name": "company", "PHONE": "phone"}
+    assert set(comparators_of(found)) == {"company_name", "phone"}
+    assert not found.left_out
+
+
+def test_of_two_columns_with_one_name_in_a_record_the_one_that_is_read_is_a_field() -> None:
+    rows = [{"Name": row["name"], "phone": row["phone"], "NAME": row["address"]} for row in companies()]
+    found = inferred(records_of(rows))
+    assert types_of(found) == {"Name": "company", "phone": "phone"}
+    assert found.left_out == {"NAME": "Name is read: case and separators do not distinguish columns"}
+    reader = Reader(found.profile)
+    assert reader.raw_values(Record("1", rows[0])) == {"name": rows[0]["Name"], "phone": rows[0]["phone"]}
 
 
 def test_a_code_without_consecutive_numbers_is_content() -> None:
