@@ -33,6 +33,8 @@ from stream_lsh.records.profile import Comparison, Profile
 
 MOST_BITS = 30.0
 """The greatest absolute weight of a single field."""
+_MOST_POWER = 1023.0
+"""The greatest power of two that a float holds; the bits of many fields together may exceed it."""
 
 
 class Scored(NamedTuple):
@@ -320,7 +322,7 @@ def _added(columns: F64) -> F64:
 
 
 def _probability(total: float) -> float:
-    return float(1 / (1 + 2.0**-total))
+    return float(1 / (1 + 2.0 ** min(-total, _MOST_POWER)))
 
 
 def bits_of(m: Sequence[float], u: Sequence[float]) -> list[float]:

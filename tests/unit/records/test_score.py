@@ -48,6 +48,21 @@ def test_a_score_is_the_sum_of_the_bits_of_each_field_and_of_the_prior() -> None
     assert three.probability == pytest.approx(0.01)
 
 
+def test_the_bits_of_many_fields_exceed_the_powers_of_two_without_an_error() -> None:
+    fields = tuple(Field(name=f"field_{number}") for number in range(40))
+    least = 2.0**-40
+    comparisons = tuple(
+        Comparison(field=field.name, comparator="exact", m=(1 - least, least), u=(least, 1 - least)) for field in fields
+    )
+    scorer = Scorer(Profile(name="many", fields=fields, comparisons=comparisons, prior=0.5))
+    records: list[Values] = [("same",) * 40, ("same",) * 40, ("other",) * 40]
+    equal, differing = scorer.score_one(records[0], records[1:])
+    assert (equal.total, equal.probability) == (40 * MOST_BITS, 1.0)
+    assert differing.total == -40 * MOST_BITS
+    assert 0 <= differing.probability < 1e-300
+    assert scorer.score(columns_of(records), np.array([0]), np.array([2])).probability[0] == differing.probability
+
+
 def test_batches_and_single_pairs_have_the_same_scores() -> None:
     for profile in (PROFILE, replace(PROFILE, prior=None)):
         scorer = Scorer(profile)
