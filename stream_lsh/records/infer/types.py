@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from stream_lsh.records.profile import folded
 from stream_lsh.records.standardise.catalog import standardiser
+from stream_lsh.records.standardise.characters import whole
 from stream_lsh.records.standardise.company import without_form
 from stream_lsh.records.standardise.date import exists
 from stream_lsh.records.standardise.number import as_number, number
@@ -78,7 +79,7 @@ def kind_of(column: str, values: Sequence[str]) -> Kind:
     """
     name = folded(column)
     hint = next((type for type, names in _HINTS if re.search(names, name)), "")
-    bare = [value.strip(_PUNCTUATION).lower() for value in values]
+    bare = [whole(value.strip(_PUNCTUATION).lower()) for value in values]
     return (
         _of_form(values)
         or _of_numbers(name, hint, bare)

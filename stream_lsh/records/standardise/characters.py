@@ -58,6 +58,17 @@ def solid(text: str, longest: int = LONGEST) -> str:
     return fold_words(text, longest).replace(" ", "")
 
 
+def whole(text: str) -> str:
+    """A whole number without the `.0` that pandas appends in a column with gaps; any other text as it is.
+
+    Example:
+        >>> whole("7029191300.0"), whole("1.0.0"), whole("12.50")
+        ('7029191300', '1.0.0', '12.50')
+    """
+    digits = text.removesuffix(".0")
+    return digits if digits.isascii() and digits.isdecimal() else text
+
+
 def _folded(text: str) -> str:
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", stream_safe(text)).casefold())
     text = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).translate(_DIACRITICS))

@@ -2,7 +2,7 @@
 
 import re
 
-from stream_lsh.records.standardise.characters import fold, solid
+from stream_lsh.records.standardise.characters import fold, solid, whole
 
 _ADDRESS = re.compile(r"[^\s<>,;:\"()]+@[^\s<>,;:\"()]+")
 _FEWEST = 5
@@ -24,10 +24,10 @@ def phone(text: str) -> str:
     """The digits; a text with fewer than five is kept.
 
     Example:
-        >>> phone("+1 (702) 919-1300"), phone("0044 20 7946 0018"), phone("n. a.")
-        ('17029191300', '442079460018', 'n. a.')
+        >>> phone("+1 (702) 919-1300"), phone("0044 20 7946 0018"), phone("7029191300.0"), phone("n. a.")
+        ('17029191300', '442079460018', '7029191300', 'n. a.')
     """
-    folded = fold(text, 64)
+    folded = whole(fold(text, 64))
     digits = "".join(filter(_is_digit, folded))
     if len(digits) < _FEWEST:
         return folded
@@ -42,17 +42,17 @@ def postcode(text: str) -> str:
     """The letters and digits, without separators.
 
     Example:
-        >>> postcode("TQ13 8DF"), postcode("92723-0000")
-        ('tq138df', '927230000')
+        >>> postcode("TQ13 8DF"), postcode("92723-0000"), postcode("92723.0")
+        ('tq138df', '927230000', '92723')
     """
-    return solid(text, 32)
+    return solid(whole(text.strip()), 32)
 
 
 def identifier(text: str) -> str:
     """The letters and digits, without separators.
 
     Example:
-        >>> identifier("294-66-9999"), identifier("GB 123.456")
-        ('294669999', 'gb123456')
+        >>> identifier("294-66-9999"), identifier("GB 123.456"), identifier("294669999.0")
+        ('294669999', 'gb123456', '294669999')
     """
-    return solid(text, 128)
+    return solid(whole(text.strip()), 128)

@@ -7,7 +7,7 @@ exists in neither order is cleaned and kept.
 import re
 from collections.abc import Sequence
 
-from stream_lsh.records.standardise.characters import fold
+from stream_lsh.records.standardise.characters import fold, whole
 
 PIVOT = 30
 """A year of two digits is in the 21st century if it is below this number, else in the 20th."""
@@ -32,10 +32,10 @@ def date(text: str, order: str = "mdy") -> str:
     Example:
         >>> [date(text) for text in ("19781112", "11/12/1978", "20/8/1991", "24-May-11", "Mar 1 1970", "1978")]
         ['1978-11-12', '1978-11-12', '1991-08-20', '2011-05-24', '1970-03-01', '1978']
-        >>> date("11/12/1978", "dmy"), date("1978-02-31"), date("about 1900")
-        ('1978-12-11', '1978-02-31', 'about-1900')
+        >>> date("11/12/1978", "dmy"), date("1978-02-31"), date("about 1900"), date("19781112.0")
+        ('1978-12-11', '1978-02-31', 'about-1900', '1978-11-12')
     """
-    text = fold(text, 40)
+    text = whole(fold(text, 40))
     if len(text) == 10 and text[4] == "-" == text[7] and text[:4].isdigit() and exists(text):
         return text
     parts = [part for part in _PARTS.findall(text) if part not in _FILLERS]

@@ -36,6 +36,25 @@ def test_a_standard_form_has_no_control_characters_and_can_be_stored(type: str, 
     assert found.encode().decode() == found
 
 
+@pytest.mark.parametrize("type", ["date", "identifier", "number", "phone", "postcode"])
+@pytest.mark.parametrize("text", ["7029191300", "19781112", "1978", "92723", "17"])
+def test_whole_numbers_of_a_column_with_gaps_are_those_of_one_without(type: str, text: str) -> None:
+    assert standardiser(type)(f"{text}.0") == standardiser(type)(f" {text}.0 ") == standardiser(type)(text)
+
+
+@pytest.mark.parametrize(
+    ("type", "text", "expected"),
+    [
+        ("date", "1.2.0", "1-2-0"),
+        ("identifier", "1.0.0", "100"),
+        ("identifier", "v1.0", "v10"),
+        ("phone", "702.919.1300", "7029191300"),
+    ],
+)
+def test_a_zero_after_other_points_stays(type: str, text: str, expected: str) -> None:
+    assert standardiser(type)(text) == expected
+
+
 @pytest.mark.parametrize("type", TYPES)
 @pytest.mark.parametrize("text", ["x" * 10_000, "\u0301" * 10_000, "ﷺ" * 10_000, "1" * 10_000, "a b " * 2_500])
 def test_a_value_of_ten_thousand_characters_is_cut(type: str, text: str) -> None:
