@@ -38,6 +38,7 @@ _CURRENCY = re.compile(r"[$€£¥]|\b(?:usd|eur|gbp|chf|jpy|cad|aud|inr|rs)\b")
 _PRICED = "price|cost|amount|msrp"
 _NUMBER = r"[-+]?[0-9]+(?:[.,][0-9]+)*"
 _MEASURE = rf"(?:{_NUMBER}\s?(?:[a-z]{{1,3}}|[a-z]{{3,8}}s?|[\"'%°])\.?\s?){{1,2}}|[0-9]{{1,3}}(?::[0-9]{{2}}){{1,2}}"
+_DEGREES = r"[0-9]+(?:\s?°?\s?[NSEWnsew])?"
 _YEAR = r"(?:1[5-9]|20)[0-9]{2}"
 _STREETS = frozenset(
     "st ave rd blvd dr ln ct pl sq cir cres cl ter pde hwy pkwy way route rte strasse str platz weg rue via calle "
@@ -98,7 +99,7 @@ def _of_form(values: Sequence[str]) -> Kind | None:
     """The type of values that is determined by their form alone; None if it is not."""
     if share(values, r"[^\s@]+@[^\s@]+") >= MOST:
         return Kind("email", "", "most values are words around an @")
-    if share(values, r"[-+]?[0-9]{1,2}\.[0-9]+\s?[,;]?\s?[-+]?[0-9]{1,3}\.[0-9]+") >= MOST:
+    if share(values, rf"[-+]?[0-9]{{1,2}}\.{_DEGREES}\s?[,;]?\s?[-+]?[0-9]{{1,3}}\.{_DEGREES}") >= MOST:
         return Kind("location", "", "most values are pairs of coordinates")
     days = sum(exists(standardiser("date")(value)) for value in values)
     return Kind("date", "", "most values can be read as dates") if days >= MOST * max(1, len(values)) else None

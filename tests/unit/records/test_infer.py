@@ -144,6 +144,7 @@ def comparators_of(found: Inferred) -> dict[str, str]:
         ("x", ["(702) 919-1300", "702-919-1300", "+44 20 7946 0018"], "phone"),
         ("where", ["12 Main Street", "7 Kent Rd", "54 Hill Avenue, Apt 3"], "address"),
         ("where", ["51.5007, -0.1246", "48.85,2.35", "52.52;13.405"], "location"),
+        ("where", ["51.5007° N, 0.1246° W", "48.85N 2.35E", "52.52 N; 13.405 E"], "location"),
         ("latitude", ["51.5007", "-0.1246", "48.85"], "number"),
         ("hotel", ["Grand Hotel 5", "Ritz 22", "Plaza 9"], "text"),
     ],

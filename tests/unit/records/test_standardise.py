@@ -55,6 +55,28 @@ def test_a_zero_after_other_points_stays(type: str, text: str, expected: str) ->
     assert standardiser(type)(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("40.7 N, 74.0 W", "40.7,-74.0"),
+        ("40.7°N 74.0°W", "40.7,-74.0"),
+        ("n40.7 w74.0", "40.7,-74.0"),
+        ("N 40.7, W 74", "40.7,-74.0"),
+        ("33.9 south, 151.2 east", "-33.9,151.2"),
+        ("74.0 W, 40.7 N", "40.7,-74.0"),
+        ("40.7, 74 W", "40.7,-74.0"),
+        ("40.7 N, -74 W", "40.7,-74.0"),
+        ("0 S, 0 W", "0.0,0.0"),
+        ("lat 40.7 lon -74", "40.7,-74.0"),
+        ("40.7 N, 74 N", "40.7 n, 74 n"),
+        ("40.7 W, 74 E", "40.7 w, 74 e"),
+        ("95 N, 12 W", "95 n, 12 w"),
+    ],
+)
+def test_a_hemisphere_gives_coordinates_their_sign_and_their_order(text: str, expected: str) -> None:
+    assert standardiser("location")(text) == expected
+
+
 @pytest.mark.parametrize("type", TYPES)
 @pytest.mark.parametrize("text", ["x" * 10_000, "\u0301" * 10_000, "ﷺ" * 10_000, "1" * 10_000, "a b " * 2_500])
 def test_a_value_of_ten_thousand_characters_is_cut(type: str, text: str) -> None:
