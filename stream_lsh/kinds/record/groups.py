@@ -121,7 +121,7 @@ def _similarity(columns: Mapping[str, object]) -> float | None:
         return None
     try:
         value = float(columns[name])  # type: ignore[arg-type]  # whatever the column holds
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not math.isfinite(value):
         raise MalformedMessage("similarity", f"got {columns[name]!r:.40} as `{name}`, expected a number")

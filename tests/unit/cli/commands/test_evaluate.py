@@ -173,6 +173,15 @@ def test_wrong_rows_are_rejected_and_counted(folder: Path) -> None:
     assert evaluate(folder, "broken.jsonl", "truth.csv", "--strict").code == 1
 
 
+@pytest.mark.parametrize("similarity", ["[1]", '"high"', '"nan"', f"1{'0' * 400}"])
+def test_a_similarity_that_is_no_number_is_rejected(folder: Path, similarity: str) -> None:
+    with (folder / "matches.jsonl").open("a") as file:
+        file.write(f'{{"left": "e", "right": "h", "similarity": {similarity}}}\n')
+    run = evaluate(folder, "matches.jsonl", "truth.csv")
+    assert (run.code, run.out[0]["pairs"]["found"]) == (0, 4)
+    assert "1 rejected: similarity 1" in run.err
+
+
 def test_matches_of_which_all_rows_are_rejected_are_a_failure(folder: Path) -> None:
     (folder / "weird.jsonl").write_text('{"left": 1}\n[1]\n')
     run = evaluate(folder, "weird.jsonl", "truth.csv")
