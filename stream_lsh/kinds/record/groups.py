@@ -22,7 +22,7 @@ _ANSWER = "match"
 
 
 class Pair(NamedTuple):
-    """A pair of ids; its similarity and its answer, None where unknown."""
+    """A pair of ids; its similarity and its answer, None if the file has none."""
 
     left: str
     right: str
@@ -129,9 +129,9 @@ def _similarity(columns: Mapping[str, object]) -> float | None:
 
 
 def _answer(columns: Mapping[str, object]) -> bool | None:
-    value = columns.get(_ANSWER)
-    if value is None or value == "":
+    if _ANSWER not in columns:
         return None
+    value = columns[_ANSWER]
     answer = answer_of(word(int(value) if isinstance(value, bool) else value))
     if answer is None:
         raise MalformedMessage("match", f"got {value!r:.40} as `{_ANSWER}`, expected 1 or 0")

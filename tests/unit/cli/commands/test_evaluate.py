@@ -173,6 +173,13 @@ def test_wrong_rows_are_rejected_and_counted(folder: Path) -> None:
     assert evaluate(folder, "broken.jsonl", "truth.csv", "--strict").code == 1
 
 
+def test_a_label_without_an_answer_is_rejected(folder: Path) -> None:
+    (folder / "labels.csv").write_text("left,right,match\na,b,1\nb,c,\nd,e,1\n")
+    run = evaluate(folder, "matches.jsonl", "labels.csv")
+    assert (run.code, run.out[0]["pairs"]["true"], run.out[0]["pairs"]["both"]) == (0, 2, 2)
+    assert "labels.csv:3: rejected (match): got '' as `match`, expected 1 or 0" in run.err
+
+
 @pytest.mark.parametrize("similarity", ["[1]", '"high"', '"nan"', f"1{'0' * 400}"])
 def test_a_similarity_that_is_no_number_is_rejected(folder: Path, similarity: str) -> None:
     with (folder / "matches.jsonl").open("a") as file:
