@@ -38,11 +38,15 @@ class _File:
     Args:
         path: for messages.
         ids: the number of each id; new ids are added.
+
+    Attributes:
+        header: the columns of a table of two columns of ids.
     """
 
     def __init__(self, path: str, ids: dict[str, int]) -> None:
         self._path, self._numbers = path, ids
         self.ids: set[int] = set()
+        self.header: tuple[str, str] | None = None
         self.pairs: list[tuple[int, int]] = []
         self.similarities: list[float] = []
         self.wrong: list[tuple[int, int]] = []
@@ -71,6 +75,15 @@ class _File:
         item = self._numbers.setdefault(id, len(self._numbers))
         self.ids.add(item)
         return item
+
+    def check_header(self) -> None:
+        """Check that the names of the columns are no ids.
+
+        Raises:
+            ConfigError: both are ids of the files.
+        """
+        if self.header is not None and all(name in self._numbers for name in self.header):
+            raise ConfigError(f"{self._path}: got ids in the first line, expected a header such as left,right")
 
     @property
     def clustered(self) -> bool:
@@ -125,6 +138,8 @@ class EvaluateRun:
         named = self._options.cluster_column
         if named is not None and not self._has_cluster_column:
             raise ConfigError(f"--cluster-column: got {named!r}, expected a column of {matches.path} or {truth.path}")
+        for contents in (found, true):
+            contents.check_header()
         self._check(found, true, matches.path, truth.path)
         groupings = found.grouping(), true.grouping()
         unknown = len(found.ids - true.ids) if true.clustered else 0
@@ -152,6 +167,7 @@ class EvaluateRun:
                 number += 1
                 contents.add(row, number)
             progress.update(part.position, number)
+        contents.header = maker.header
         progress.clear()
         self._has_cluster_column |= maker.has_cluster_column
         self.exit_code |= exit_code(number, self._reasons.total() - refused, strict=self._options.strict)

@@ -47,6 +47,7 @@ class GroupMaker:
 
     Attributes:
         has_cluster_column: whether a row or a header had that column.
+        header: the two columns of a table of ids without other names; None for any other file.
 
     Example:
         >>> make = GroupMaker("id", None)
@@ -63,6 +64,7 @@ class GroupMaker:
         self._groups = GROUPS if cluster_column is None else (cluster_column, *GROUPS)
         self.has_cluster_column = False
         self._sides: tuple[tuple[str, str], ...] = SIDES
+        self.header: tuple[str, str] | None = None
 
     def require(self, path: str, columns: Sequence[str]) -> None:
         """Check that a table has pairs, or ids and clusters.
@@ -79,7 +81,8 @@ class GroupMaker:
                 f"{path}: got the columns {shown or 'none'}, expected left and right, or {self._id} and "
                 f"{' or '.join(self._groups)}, or two columns of ids: --id-column and --cluster-column name others"
             )
-        self._sides = ((columns[0], columns[1]),)
+        self.header = columns[0], columns[1]
+        self._sides = (self.header,)
 
     def record(self, columns: Mapping[str, object]) -> Pair | Group:
         """The pair or the group in a row or an object.
