@@ -13,6 +13,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input
 from stream_lsh.kinds.record.files import read_rows
 from stream_lsh.kinds.record.groups import Group, GroupMaker, Pair
+from stream_lsh.kinds.record.labels import two_answers
 from stream_lsh.measure.evaluation import Evaluation, Grouping, by_threshold, evaluate, of_pairs
 
 _SHOWN = 3
@@ -94,12 +95,13 @@ class _File:
         """The pairs and clusters among all ids of both files.
 
         Raises:
-            ConfigError: the file has pairs and clusters, or nothing.
+            ConfigError: the file has pairs and clusters, or a pair with both answers.
         """
         count = len(self._numbers)
         if not self.clustered:
             left, right = zip(*self.pairs, strict=True) if self.pairs else ((), ())
             scored = len(self.similarities) == len(self.pairs)
+            self._check_answers()
             made = of_pairs(count, left, right, self.similarities if scored else None)
             wrong = np.array(sorted(set(self.wrong)), np.int64).reshape(-1, 2)
             return Grouping(made.labels, made.left, made.right, made.similarity, wrong)
@@ -108,6 +110,13 @@ class _File:
         labels = np.arange(count) + len(self._clusters)  # an id without a cluster is one of its own
         labels[[*self._cluster_of]] = [*self._cluster_of.values()]
         return Grouping(np.unique(labels, return_inverse=True)[1])
+
+    def _check_answers(self) -> None:
+        both = {(min(pair), max(pair)) for pair in self.pairs} & set(self.wrong)
+        if both:
+            names = {number: id for id, number in self._numbers.items()}
+            one, other = (names[number] for number in min(both))
+            raise two_answers(self._path, one, other)
 
 
 class EvaluateRun:

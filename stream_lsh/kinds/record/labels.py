@@ -56,7 +56,7 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
 
     Raises:
         ConfigError: the file does not exist, or has other columns, or a row that is no label, with its line: another
-            answer, or a plain id that several sources have.
+            answer, a second answer for a pair, or a plain id that several sources have.
         InputError: a file without a pair of known records.
     """
     try:
@@ -75,7 +75,7 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
     if all(name in row_of for name in first):
         raise ConfigError(f"{path}: got ids of records in the first line, expected a header such as left,right")
     answer_at = header.index(_MATCH) if set(_NAMED) <= set(header) and _MATCH in header else None
-    pairs, unknown = [], 0
+    pairs, answers, unknown = [], dict[tuple[int, int], bool](), 0
     for row, line in lines[1:]:
         if isinstance(row, InputError):
             raise ConfigError(f"{path}:{line}: {row}")
@@ -91,11 +91,14 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
             unknown += 1
         elif row_of[ids[0]] != row_of[ids[1]]:
             same = True if answer_at is None else _answer(row[answer_at], f"{path}:{line}")
-            pairs.append([*(row_of[id] for id in ids), same])
+            left, right = (row_of[id] for id in ids)
+            if answers.setdefault((min(left, right), max(left, right)), same) != same:
+                raise two_answers(f"{path}:{line}", *ids)
+            pairs.append([left, right, same])
     if not pairs:
         raise InputError("labels", f"{path}: got {len(lines) - 1} pairs, none of them with two known records")
-    left, right, match = np.array(pairs, np.int64).T
-    return Labels(left, right, match == 1, unknown)
+    ones, others, match = np.array(pairs, np.int64).T
+    return Labels(ones, others, match == 1, unknown)
 
 
 def answer_of(text: str) -> bool | None:
@@ -106,6 +109,14 @@ def answer_of(text: str) -> bool | None:
         (True, False, None)
     """
     return _ANSWERS.get(text.strip().lower())
+
+
+def two_answers(place: str, one: str, other: str) -> ConfigError:
+    """The error about a pair that is labelled as a match and as a non-match."""
+    return ConfigError(
+        f"{place}: got the pair of {one!r:.60} and {other!r:.60} as a match and as a non-match, expected one answer "
+        "for each pair"
+    )
 
 
 def _answer(text: str, place: str) -> bool:

@@ -138,6 +138,7 @@ REFUSED = {
     ("matches.jsonl", "twice.csv"): "got the id 'a' in two clusters",
     ("matches.jsonl", "headless.csv"): "headless.csv: got ids in the first line, expected a header such as left,right",
     ("headless.csv", "truth.csv"): "headless.csv: got ids in the first line, expected a header such as left,right",
+    ("matches.jsonl", "both.csv"): "both.csv: got the pair of 'a' and 'b' as a match and as a non-match, expected one",
     ("matches.jsonl", "empty.csv"): "got nothing, expected a header",
     ("matches.jsonl", "none.csv"): "got no pairs and no clusters, expected the true ones",
     ("twice.csv", "truth.csv", "--picture", "x.svg"): "got the id 'a' in two clusters",
@@ -155,6 +156,7 @@ def test_wrong_files_are_one_error_and_leave_no_output(folder: Path, arguments: 
     (folder / "own.csv").write_text("doc,cluster\na,1\nb,1\n")
     (folder / "twice.csv").write_text("id,cluster\na,1\nb,1\na,2\n")
     (folder / "headless.csv").write_text("a,b\nd,e\n")
+    (folder / "both.csv").write_text("left,right,match\na,b,1\nd,e,1\nb,a,0\n")
     (folder / "empty.csv").write_text("")
     (folder / "none.csv").write_text("left,right\n")
     before = sorted(folder.iterdir())

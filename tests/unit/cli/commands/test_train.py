@@ -153,6 +153,7 @@ def test_labels_name_records_of_several_sources_with_the_source_or_without(
         ("1a,1b\n2a,2b\n", 2, "got ids of records in the first line, expected a header such as left,right"),
         ("a,b\n1a,1a\n", 1, "got 1 pairs, none of them with two known records"),
         ("a,b\nx,y\n", 1, "got 1 pairs, none of them with two known records"),
+        ("left,right,match\n1a,1b,1\n1b,1a,0\n", 2, "got the pair of '1b' and '1a' as a match and as a non-match"),
         ("left,right,match\n1a,1b,1\n1a,1b,perhaps\n", 2, "got 'perhaps' in the column `match`, expected 1 or 0"),
     ],
 )
