@@ -154,6 +154,22 @@ def comparison_names(profile: Profile) -> list[str]:
     ]
 
 
+def without_weights(profile: Profile) -> str:
+    """The comparisons that keep a profile from being trained, for a message: " for NAME ...", "" if none has weights.
+
+    Example:
+        >>> one, other = (Comparison(field=field, comparator="exact") for field in ("name", "born"))
+        >>> trained = Comparison(field="name", comparator="exact", m=(0.9, 0.1), u=(0.1, 0.9))
+        >>> profiles = [Profile(name="x", fields=(), comparisons=both) for both in ((one, other), (trained, other))]
+        >>> [*map(without_weights, profiles)]
+        ['', ' for born']
+    """
+    without = [
+        one for one, compared in zip(comparison_names(profile), profile.comparisons, strict=True) if not compared.m
+    ]
+    return f" for {', '.join(without)}" if len(without) < len(profile.comparisons) else ""
+
+
 def folded(column: str) -> str:
     """A column's name for lookups, without case and separators of words; a name of signs alone keeps them.
 

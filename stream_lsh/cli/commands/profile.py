@@ -18,7 +18,7 @@ from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.kinds.record.files import find_record_inputs
 from stream_lsh.records.libraries import require
 from stream_lsh.records.model import Record
-from stream_lsh.records.profile import Profile
+from stream_lsh.records.profile import Profile, without_weights
 
 if TYPE_CHECKING:
     from stream_lsh.records.infer import Inferred
@@ -109,7 +109,8 @@ def _summary(profile: Profile) -> str:
         (len(profile.rules), "rules"),
         (len(profile.lsh), "blocks by LSH"),
     )
-    state = "it has weights" if profile.learned else "it has no weights yet: `stream-lsh train` estimates them"
+    untrained = f"it has no weights{without_weights(profile)} yet: `stream-lsh train` estimates them"
+    state = "it has weights" if profile.learned else untrained
     return f"{profile.name}: {', '.join(f'{count} {what}' for count, what in parts)}; {state}"
 
 

@@ -7,7 +7,7 @@ from stream_lsh.cli.output.atomic_files import report_lines
 from stream_lsh.errors import InputError
 from stream_lsh.files.discover import Input
 from stream_lsh.files.inflate import STDIN
-from stream_lsh.records.profile import Profile
+from stream_lsh.records.profile import Profile, without_weights
 
 if TYPE_CHECKING:
     from stream_lsh.records.train.learning import Training
@@ -24,13 +24,17 @@ def learned_here(profile: Profile, records: int, learn: Callable[[], "Training"]
     """
     if profile.learned:
         return profile
-    begin = f"profile {profile.name!r} has no weights"
+    which = without_weights(profile)
+    begin = f"profile {profile.name!r} has no weights{which}"
     try:
         training = learn()
     except InputError as error:
         _say(f"{begin}, and they cannot be estimated: {error}; the score is a weighted mean", quiet)
         return profile
-    _say(f"{begin}; estimated them, without labels, from these {records:,} records", quiet)
+    _say(
+        f"{begin}; estimated {'all weights anew' if which else 'them'}, without labels, from these {records:,} records",
+        quiet,
+    )
     from stream_lsh.cli.reports.training import warnings  # noqa: PLC0415 - loads the extra `records`
 
     for warning in warnings(training):

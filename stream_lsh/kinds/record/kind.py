@@ -22,7 +22,7 @@ from stream_lsh.model import Document
 from stream_lsh.pipeline.limits import Limits
 from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.records.model import Record
-from stream_lsh.records.profile import Profile
+from stream_lsh.records.profile import Profile, without_weights
 from stream_lsh.records.reading import Reader
 from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.message import ParseRules
@@ -145,8 +145,9 @@ class RecordKind(RecordSettings, KindDefaults):
     def warnings(self) -> Iterator[str]:
         """A warning about a profile without trained weights, or the doubts about its weights."""
         if not self.loaded_profile.learned:
+            which = without_weights(self.loaded_profile)
             yield (
-                f"the profile {self.profile} has no trained weights, so scores are weighted means instead of "
+                f"the profile {self.profile} has no trained weights{which}, so scores are weighted means instead of "
                 f"probabilities: train it with stream-lsh train FILE... --profile {self.profile} --output LEARNED.toml"
             )
         for doubt in self.loaded_profile.doubts:

@@ -213,3 +213,7 @@ def test_a_worker_warns_of_a_profile_without_trained_weights(tmp_path: Path) -> 
     learned = tmp_path / "learned.toml"
     learned.write_text(profile_text(replace(plain, prior=0.001, comparisons=weights)))
     assert [*warnings_of(customers(f'profile = "{learned}"\n'))] == []
+    weights = (*weights[:-1], plain.comparisons[-1])
+    learned.write_text(profile_text(replace(plain, prior=0.001, comparisons=weights)))
+    (warning,) = warnings_of(customers(f'profile = "{learned}"\n'))
+    assert f"has no trained weights for {plain.comparisons[-1].field}, so scores are weighted means" in warning

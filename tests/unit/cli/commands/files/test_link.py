@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.runs import Run, lines_of, stream_lsh
+from tests.unit.cli.runs import Run, lines_of, ran, stream_lsh
 
 PROFILE = """\
 name = "people"
@@ -294,6 +294,16 @@ def test_a_profile_that_has_learned_nothing_learns_from_the_files(folder: Path) 
     assert len(found & truth) >= 298
     assert len(found - truth) <= 2
     assert {one["measure"] for one in run.out} == {"fellegi-sunter"}
+
+
+def test_a_profile_with_some_weights_learns_all_and_names_the_fields_without(folder: Path) -> None:
+    weighted, last = PROFILE.rstrip().rsplit("\nm = ", 1)
+    (folder / "some.toml").write_text(f"{weighted}\n")
+    assert last.startswith("[0.9, 0.1]\nu = ")
+    checked = ran("profile", "check", "some.toml", cwd=folder)
+    assert checked.stdout.endswith(b"it has no weights for phone yet: `stream-lsh train` estimates them\n")
+    run = link(folder, "-", "--profile", "some.toml", "--matches", "-", stdin=people())
+    assert "has no weights for phone; estimated all weights anew, without labels, from these 600 records\n" in run.err
 
 
 def test_few_records_are_warned_of_and_one_record_is_not(folder: Path) -> None:
