@@ -51,6 +51,7 @@ MAX_RECORD_BYTES = FRAME_BYTES // 2
 """The limit of a record's raw values in bytes of JSON: a message with both ends of a pair has room for two records.
 Standardised values have a lower limit, see `LONGEST_RECORD`."""
 
+_LONGEST_NAME = 64
 _MOST_BITS = 1_000
 """Of an integer: golden records decode the raw values, and the decoder does not accept thousands of digits."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -165,6 +166,21 @@ def record_document(reader: Reader, record: Record) -> Document:
     values, raw = reader.read(record.fields)
     raw = {name: _storable(value) for name, value in raw.items()}
     return ParsedRecord(checked.id, values, raw, checked_source(record.source, "source"), checked.time_ms).document
+
+
+def check_size(reader: Reader, record: Record) -> None:
+    """Check that a record from a file is no larger than a pipeline accepts; a small one is not read for that.
+
+    Raises:
+        UnusableDocument: size; as of `record_document`.
+    """
+    fields = len(reader.profile.fields)
+    try:
+        most = fields * (len(_encode(record.fields)) + _LONGEST_NAME)  # each field may have the value of any column
+    except (OverflowError, UnicodeEncodeError):  # what cannot be stored is dropped
+        most = MAX_RECORD_BYTES + 1
+    if most > MAX_RECORD_BYTES:
+        record_document(reader, record)
 
 
 def _too_large(size: int, sizes: Mapping[str, int]) -> UnusableDocument:

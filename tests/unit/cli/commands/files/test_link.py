@@ -271,6 +271,25 @@ def test_unusable_records_are_reported_and_the_others_are_linked(folder: Path) -
     assert "3 rejected: csv 1, id 1, time 1; --rejects lists them" in other.err  # 2 Jan 1980 is no time
 
 
+@pytest.mark.parametrize("value", ["x" * 140_000, ["é" * 700] * 100, 1 << 4_000], ids=["long", "list", "number"])
+def test_a_record_that_is_too_large_is_rejected_and_the_others_are_linked(folder: Path, value: object) -> None:
+    rows = [{"id": str(number), "given": "Ann", "surname": "Lee", "born": "1980-01-02"} for number in range(3)]
+    stored = isinstance(value, int)  # such a number is no value
+    run = link(
+        folder,
+        "-",
+        "--profile",
+        "p.toml",
+        "--strict",
+        stdin=lines_of([*rows, {**rows[0], "id": "large", "phone": value}]),
+    )
+    (entity,) = run.out
+    assert {one["id"] for one in entity["members"]} == {"0", "1", "2", *(["large"] if stored else [])}
+    assert run.code == (0 if stored else 1)
+    assert ("-:4: rejected (size): got 14" in run.err) is not stored
+    assert ("1 rejected: size 1" in run.err) is not stored
+
+
 # -- learning
 
 
