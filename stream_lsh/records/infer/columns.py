@@ -6,10 +6,11 @@ may be values: they are placeholders where they are far more frequent than any o
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from stream_lsh.records.infer.types import LONG_WORDS, Kind, kind_of
+from stream_lsh.records.profile import folded
 from stream_lsh.records.standardise.catalog import NOTHING, standard_value, standardiser
 
 _WORDS = frozenset(
@@ -107,7 +108,7 @@ def seen_of(column: str, raw: Sequence[object], taken: Iterable[str], missing: f
     Args:
         column: its name in files.
         raw: its value in each record, None if absent.
-        taken: the names of other fields.
+        taken: the folded names of other columns and fields.
         missing: placeholders, as of `placeholders_of`.
 
     Example:
@@ -133,9 +134,24 @@ def _frequent(counts: Mapping[str, int]) -> set[str]:
     return {value for value, count in maybe.items() if count >= max(_LEAST, _TIMES * others[0])}
 
 
-def _field_name(column: str, taken: set[str]) -> str:
+def _field_name(column: str, taken: Collection[str]) -> str:
     name = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_")[:48]
-    name = name if re.match("[a-z]", name) else f"field_{name}".strip("_")
-    while name in taken:
-        name += "_"
-    return name
+    return free_name(name if re.match("[a-z]", name) else f"field_{name}".strip("_"), taken)
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """The name, with a number if it is taken: a field reads the columns with its own name, too.
+
+    Args:
+        name: of a field.
+        taken: the folded names of other columns and fields.
+
+    Example:
+        >>> free_name("title_brand", {"title", "brand", "titlebrand"}), free_name("title", {"brand"})
+        ('title_brand_2', 'title')
+    """
+    free, number = name, 1
+    while folded(free) in taken:
+        number += 1
+        free = f"{name}_{number}"
+    return free

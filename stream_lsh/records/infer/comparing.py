@@ -1,9 +1,9 @@
 """Fields and comparisons of a proposed profile: how values of each type are compared."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from stream_lsh.records.infer.columns import Seen
+from stream_lsh.records.infer.columns import Seen, free_name
 from stream_lsh.records.profile import Comparison, Field
 
 _CHANGING = frozenset({"address", "postcode", "phone", "email", "location"})
@@ -81,14 +81,15 @@ def place_of(latitude: Seen, longitude: Seen, name: str) -> Joint:
     )
 
 
-def joint_name(parts: Sequence[str], taken: Sequence[str]) -> str:
-    """The name of a joint field, which no other field has.
+def joint_name(parts: Sequence[str], taken: Collection[str]) -> str:
+    """The name of a joint field, which no other field and no column has.
+
+    Args:
+        parts: the names of its fields.
+        taken: the folded names of all columns and fields.
 
     Example:
-        >>> joint_name(["title", "brand"], ["title", "brand", "title_brand"])
-        'title_brand_'
+        >>> joint_name(["title", "brand"], ["title", "brand", "titlebrand"])
+        'title_brand_2'
     """
-    name = "_".join(parts)[:56].rstrip("_")
-    while name in taken:
-        name += "_"
-    return name
+    return free_name("_".join(parts)[:56].rstrip("_"), taken)

@@ -1,6 +1,6 @@
 """Proposes a profile for unknown records, with the reason for each choice."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -88,7 +88,7 @@ def inferred(records: Sequence[Record], name: str = "inferred", *, total: int = 
             left_out[one.column] = reason
             columns.remove(one)
     found = sources_of(neighbours, vectors, sources)
-    choice = _Choice(columns, sources, found)
+    choice = _Choice(columns, sources, found, {*map(folded, left_out)})
     near = neighbours.across() if found.clean else neighbours.near()
     count = max(total, len(records))
     partners = neighbours.partners * count / len(sample)
@@ -137,11 +137,13 @@ def _columns(sample: Sequence[Record]) -> tuple[list[Seen], dict[str, str]]:
     """The columns that may be fields, and those that are none, with the reason."""
     raw, left_out = _read(sample)
     special = {column_of(several, [*raw]) for several in (ID_COLUMNS, SOURCE_COLUMNS)}
+    folds = {*map(folded, raw)}
     raw = {name: values for name, values in raw.items() if name not in special}
     missing = placeholders_of([*raw.values()])
     columns = list[Seen]()
     for name, values in raw.items():
-        one = seen_of(name, values, [other.name for other in columns], missing)
+        taken = folds - {folded(name)} | {folded(other.name) for other in columns}
+        one = seen_of(name, values, taken, missing)
         if one.filled < _LEAST_FILLED or one.distinct < 2:
             left_out[name] = "nearly no values" if one.filled < _LEAST_FILLED else "one value only"
         elif numbers_records(one):
@@ -200,7 +202,8 @@ class _Choice:
         blocked: columns for blocking.
     """
 
-    def __init__(self, columns: Sequence[Seen], sources: I64, found: Sources) -> None:
+    def __init__(self, columns: Sequence[Seen], sources: I64, found: Sources, left_out: Set[str]) -> None:
+        self._taken = left_out | {folded(name) for one in columns for name in (one.column, one.name)}
         self.uncompared: dict[str, str] = {}
         self.joints: list[Joint] = []
         single = {one.name: one for one in columns}
@@ -209,12 +212,12 @@ class _Choice:
         wholes = composed([one for one in columns if one.kind.type in ("text", "name")])
         self.uncompared |= {whole: f"its words are those of {', '.join(parts)}" for whole, parts in wholes.items()}
         texts = [one for one in columns if one.kind.type in ("text", "name", "company") and one.kind.form != "person"]
-        self._join(columns, texts, repeated_texts(texts), "their words repeat each other")
+        self._join(texts, repeated_texts(texts), "their words repeat each other")
         for one in lonely:
             if one.name not in self.uncompared:
                 self.uncompared[one.name] = "it has values in one source only"
         rest = [one for one in columns if one.name not in self.uncompared]
-        self._join(columns, rest, repeated_values(rest), "records that are no match agree in them together")
+        self._join(rest, repeated_values(rest), "records that are no match agree in them together")
         self.singles = [one for name, one in single.items() if name not in self.uncompared]
         grouped = {name for joint in self.joints for name in joint.field.of} | wholes.keys()
         self.blocked = [one for one in columns if one not in lonely and (one in self.singles or one.name in grouped)]
@@ -224,15 +227,13 @@ class _Choice:
         axes = [[one for one in columns if one.kind.form == form] for form in ("latitude", "longitude")]
         if all(len(axis) == 1 for axis in axes):
             ((latitude,), (longitude,)) = axes
-            joint = place_of(latitude, longitude, joint_name(["location"], [one.name for one in columns]))
+            joint = place_of(latitude, longitude, joint_name(["location"], self._taken))
             self._add(joint)
 
-    def _join(
-        self, columns: Sequence[Seen], some: Sequence[Seen], pairs: Mapping[tuple[str, str], float], why: str
-    ) -> None:
+    def _join(self, some: Sequence[Seen], pairs: Mapping[tuple[str, str], float], why: str) -> None:
         by_name = {one.name: one for one in some}
         for group in groups_of([*by_name], pairs):
-            name = joint_name(group, [one.name for one in columns])
+            name = joint_name(group, self._taken)
             self._add(joined([by_name[each] for each in group], name, f"compared as one: {why}"))
 
     def _add(self, joint: Joint) -> None:

@@ -232,6 +232,20 @@ def test_of_two_columns_with_one_name_in_a_record_the_one_that_is_read_is_a_fiel
     assert reader.raw_values(Record("1", rows[0])) == {"name": rows[0]["Name"], "phone": rows[0]["phone"]}
 
 
+def test_no_field_reads_the_column_of_another_one_or_one_that_is_left_out() -> None:
+    chance, rows = random.Random(1), places()
+    for row in rows:
+        row |= {"location": "Leeds", "Über": chance.choice(("", word(chance, 3))), "ber": word(chance, 3)}
+    found = inferred(records_of(rows))
+    assert found.left_out["location"] == "one value only"
+    reader, names = Reader(found.profile), found.profile.names
+    for row in rows:
+        values = dict(zip(names, reader.values(Record("1", row)), strict=True))
+        assert "leeds" not in values.values()
+        assert values["ber"] == row["ber"]
+        assert values["ber_2"] == row["Über"]
+
+
 def test_a_code_without_consecutive_numbers_is_content() -> None:
     rows = [{**row, "CID": f"{int(row['CID']) * 7919 % 1_000_003}"} for row in music()]
     renamed = [{("passport" if name == "CID" else name): value for name, value in row.items()} for row in rows]
