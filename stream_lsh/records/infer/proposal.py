@@ -162,7 +162,7 @@ def _read(sample: Sequence[Record]) -> tuple[dict[str, list[object]], dict[str, 
     folds, firsts = {name: folded(name) for name in names}, dict[str, str]()
     for name, fold in folds.items():
         firsts.setdefault(fold, name)
-    rows, left_out = list[dict[str, object]](), dict[str, str]()
+    rows, left_out = list[dict[str, object]](), {repr(name): "it has no name" for name in names if not name.strip()}
     for record in sample:
         row: dict[str, object] = {}
         for name, value in record.fields.items():
@@ -172,7 +172,7 @@ def _read(sample: Sequence[Record]) -> tuple[dict[str, list[object]], dict[str, 
             else:
                 row[folds[name]] = value
         rows.append(row)
-    return {name: [row.get(fold) for row in rows] for fold, name in firsts.items()}, left_out
+    return {name: [row.get(fold) for row in rows] for fold, name in firsts.items() if name.strip()}, left_out
 
 
 def _filled_by_source(one: Seen, sources: I64) -> F64:

@@ -232,6 +232,14 @@ def test_of_two_columns_with_one_name_in_a_record_the_one_that_is_read_is_a_fiel
     assert reader.raw_values(Record("1", rows[0])) == {"name": rows[0]["Name"], "phone": rows[0]["phone"]}
 
 
+def test_a_column_without_a_name_is_left_out() -> None:
+    rows = [{"": row["address"], **row} for row in companies()]
+    found = inferred(records_of(rows))
+    assert found.left_out["''"] == "it has no name"
+    assert parse_profile(profile_text(found.profile, found.why), "x.toml") == found.profile
+    assert types_of(found) == types_of(inferred(records_of(companies())))
+
+
 def test_no_field_reads_the_column_of_another_one_or_one_that_is_left_out() -> None:
     chance, rows = random.Random(1), places()
     for row in rows:
