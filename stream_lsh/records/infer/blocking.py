@@ -127,8 +127,8 @@ def blocks_of(
         partners: the mean number of near-equal records of a record.
     """
     counter = _Counter(columns, near, sources, records, across=across)
-    rules = _rules(columns, counter)
     lsh, left_out = _lsh(columns, counter, partners)
+    rules = _rules(columns, counter) or ([] if lsh else [_fewest(columns, counter)])
     every = {rule: Blocker([Rule(rule, counter.places)]) for rule in rules}
     every |= {f"lsh {number}": Blocker([], [lsh_block(one, counter.places)]) for number, one in enumerate(lsh, 1)}
     found = np.zeros(near[0].size, np.bool_)
@@ -202,6 +202,11 @@ def _rules(columns: Sequence[Seen], counter: _Counter) -> list[str]:
             rules.append(rule)
             used |= {name: used.get(name, 0) + 1 for name in names}
     return rules
+
+
+def _fewest(columns: Sequence[Seen], counter: _Counter) -> str:
+    """The field whose values find the fewest candidates, however many they are: a profile has a block."""
+    return min(columns, key=lambda one: counter.pairs(_codes(one.values, counter.rows))).name
 
 
 def _part(one: Seen) -> str:

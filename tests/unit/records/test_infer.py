@@ -317,6 +317,15 @@ def test_a_proposed_profile_is_valid(rows: Callable[[], Rows]) -> None:
     assert inferred(records_of(rows())) == found
 
 
+def test_values_that_all_repeat_are_blocked_by_the_rarest_ones() -> None:
+    rows = [{"town": ("Leeds", "York", "Hull")[at % 3], "size": ("small", "large")[at % 2]} for at in range(300)]
+    for names in (("town",), ("town", "size")):
+        found = inferred(records_of([{name: row[name] for name in names} for row in rows]))
+        assert not [*problems(found.profile)]
+        assert "town" in found.profile.rules[0]
+        assert found.blocks.candidates[found.profile.rules[0]] > 1_000
+
+
 def test_a_file_of_names_of_companies_only_matches_names_that_differ_in_their_legal_form() -> None:
     rng = random.Random(5)
     ends = ("Ltd", "Limited", "Inc.", "GmbH", "LLC", "& Co. KG", "S.A.")
