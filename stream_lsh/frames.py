@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stream_lsh.errors import ConfigError, InputError
-from stream_lsh.kinds.record.in_frames import golden_columns, records_of
+from stream_lsh.kinds.record.in_frames import check_names, golden_columns, records_of
 from stream_lsh.kinds.record.profiles import find_profile
 from stream_lsh.kinds.record.rows import RecordNames
 from stream_lsh.kinds.text.in_memory import NearDuplicates
@@ -130,7 +130,10 @@ def link(
     """
     from stream_lsh.kinds.record.in_memory import RecordLinker, learned_from  # noqa: PLC0415 - the extra `records`
 
+    if threshold is not None and not 0 < threshold < 1:
+        raise ConfigError(f"threshold: got {threshold:g}, expected a number above 0 and below 1")
     table = table_of(data)
+    check_names(table)
     if not golden:
         _check_new(table, "entity", entity)
     base = find_profile(profile) if isinstance(profile, str) else profile

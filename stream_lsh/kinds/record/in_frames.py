@@ -22,16 +22,21 @@ def records_of(table: Table, names: RecordNames, ids: Sequence[str] | None = Non
         ids: the id of each row, in place of a column; None: they are in a column.
 
     Raises:
-        ConfigError: a column does not exist.
+        ConfigError: a column does not exist, or its name is no text.
         MalformedMessage: a row is no record; the message has its number, from 0.
     """
+    check_names(table)
     maker = RecordMaker(names, "")
     if table.names:
         try:
             maker.require("the table", [*table.names, *(names.id if ids is not None else ())])
         except ConfigError as error:
+            given = f", {names.id[0]!r}" if ids is not None else ""  # no column of the table
             raise ConfigError(
-                [problem.replace("set --id-column", "name it with `id`") for problem in error.problems]
+                [
+                    problem.replace("set --id-column", "name it with `id`").replace(given, "")
+                    for problem in error.problems
+                ]
             ) from None
     records = []
     for number, row in enumerate(rows_of(table)):
@@ -44,6 +49,13 @@ def records_of(table: Table, names: RecordNames, ids: Sequence[str] | None = Non
         except InputError as error:
             raise MalformedMessage(error.reason, f"row {number}: {error}".replace("--id-column", "`id`")) from None
     return records
+
+
+def check_names(table: Table) -> None:
+    """Raise ConfigError if the name of a column is no text, as in a frame of a file without a header."""
+    other = next((name for name in table.names if not isinstance(name, str)), None)
+    if other is not None:
+        raise ConfigError(f"data: got the column name {other!r}, expected texts: does the frame have a header?")
 
 
 def pair_columns(pairs: Iterable[RecordMatch]) -> tuple[dict[str, list[Any]], dict[str, type]]:

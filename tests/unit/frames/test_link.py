@@ -154,6 +154,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "time": ({"time": "nowhere"}, "got no column 'nowhere' for the time, found 'given_name'"),
     "entity": ({"entity": "city"}, "entity: the table already has a column 'city', expected a new name"),
     "profile": ({"profile": "persons"}, "persons"),
+    "threshold": ({"threshold": 1.5}, "threshold: got 1.5, expected a number above 0 and below 1"),
 }
 
 
@@ -161,8 +162,16 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("library", ["pandas", "dicts"])
 def test_a_wrong_argument_is_one_error_that_lists_the_columns(library: str, wrong: str) -> None:
     settings, message = REFUSED[wrong]
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=message) as raised:
         link(LIBRARIES[library](people(5, 4)), **{"profile": "people", **settings})
+    assert "x00" not in str(raised.value)
+
+
+@pytest.mark.parametrize("frame", [pandas.DataFrame([["Ann", "x"]] * 2), [{"name": "Ann", 1: "x"}] * 2], ids=type)
+def test_a_column_whose_name_is_no_text_is_an_error(frame: Any) -> None:
+    for linked in (lambda: link(frame, "people"), lambda: RecordLinker("people").add_frame(frame, id="name")):
+        with pytest.raises(ConfigError, match=r"data: got the column name [01], expected texts: does the frame have"):
+            linked()
 
 
 def test_columns_that_no_field_reads_are_an_error_that_lists_them() -> None:
