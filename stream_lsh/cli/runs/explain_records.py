@@ -108,9 +108,12 @@ def _compared(
 
 
 def _records(options: Namespace, profile: Profile) -> dict[str, Record]:
-    """The records of the files by their ids; rejects are reported, since one may be a requested record."""
+    """The records of the files by their ids, in the order of `link`, so that it learns the same.
+
+    Rejects are reported, since one may be a requested record.
+    """
     record_reader = RecordReader(find_record_inputs(options.file, options.format, options.delimiter), options, profile)
     records = record_reader.by_id()
     if record_reader.reasons.total() > SHOWN:
         report_lines([f"{record_reader.reasons.total():,} rejected"])
-    return records
+    return dict(sorted(records.items(), key=lambda entry: (entry[1].time_ms, entry[0])))

@@ -1,6 +1,7 @@
 """Why two records match: lines, JSON and a picture; and the command that shows them."""
 
 import json
+import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -399,6 +400,24 @@ def test_invalid_arguments_are_rejected(folder: Path) -> None:
     ):
         assert problem in "\n".join(problems_of(folder, arguments))
     assert sorted(path.name for path in folder.iterdir()) == ["people.csv", "people.jsonl", "people.toml"]
+
+
+def test_a_profile_without_weights_learns_the_scores_of_link_in_any_order_of_rows(folder: Path) -> None:
+    (folder / "new.toml").write_text(re.sub(r"^(m|u|prior) = .*\n", "", TOML, flags=re.MULTILINE))
+    chance = random.Random(1)
+    born = [f"19{chance.randint(70, 99)}-0{chance.randint(1, 9)}-1{chance.randint(0, 9)}" for _ in range(600)]
+    people = [f"{chance.choice(('smith', 'jones', 'brown'))},{one},York" for one in born]
+    rows = [f"{number:03d},{one}\n" for number, one in enumerate(people + people[:200])]
+    scores = []
+    for ordered in (rows, sorted(rows, key=lambda row: row[1:])):
+        (folder / "many.csv").write_text("id,surname,born,city\n" + "".join(ordered))
+        found = run(folder, "000", "600", "many.csv", "--profile", "new.toml", "--json").stdout
+        linked = ran("link", "many.csv", "--profile", "new.toml", "--matches", "-", cwd=folder)
+        pairs = {
+            frozenset((one["left"], one["right"])): one["score"] for one in map(json.loads, linked.stdout.splitlines())
+        }
+        scores += [round(json.loads(found)["total"], 3), pairs[frozenset(("000", "600"))]]
+    assert len(set(scores)) == 1
 
 
 @pytest.mark.corpus
