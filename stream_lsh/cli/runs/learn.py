@@ -32,7 +32,7 @@ def learned_here(profile: Profile, records: int, learn: Callable[[], "Training"]
         _say(f"{begin}, and they cannot be estimated: {error}; the score is a weighted mean", quiet)
         return profile
     _say(
-        f"{begin}; estimated {'all weights anew' if which else 'them'}, without labels, from these {records:,} records",
+        f"{begin}; estimated {'all weights' if which else 'them'}, without labels, from these {records:,} records",
         quiet,
     )
     from stream_lsh.cli.reports.training import warnings  # noqa: PLC0415 - loads the extra `records`

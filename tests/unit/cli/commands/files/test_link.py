@@ -322,7 +322,7 @@ def test_a_profile_with_some_weights_learns_all_and_names_the_fields_without(fol
     checked = ran("profile", "check", "some.toml", cwd=folder)
     assert checked.stdout.endswith(b"it has no weights for phone yet: `stream-lsh train` estimates them\n")
     run = link(folder, "-", "--profile", "some.toml", "--matches", "-", stdin=people())
-    assert "has no weights for phone; estimated all weights anew, without labels, from these 600 records\n" in run.err
+    assert "has no weights for phone; estimated all weights, without labels, from these 600 records\n" in run.err
 
 
 def test_few_records_are_warned_of_and_one_record_is_not(folder: Path) -> None:
