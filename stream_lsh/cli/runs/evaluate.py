@@ -143,7 +143,7 @@ class EvaluateRun:
         Raises:
             ConfigError: columns are missing, a file has nothing to compare, or no id is in both files.
         """
-        found, true = (self._read(file) for file in (matches, truth))
+        found, true = self._read(matches, last=True), self._read(truth)
         named = self._options.cluster_column
         if named is not None and not self._has_cluster_column:
             raise ConfigError(f"--cluster-column: got {named!r}, expected a column of {matches.path} or {truth.path}")
@@ -165,10 +165,10 @@ class EvaluateRun:
                 "record with a source is SOURCE/ID"
             )
 
-    def _read(self, file: Input) -> _File:
+    def _read(self, file: Input, *, last: bool = False) -> _File:
         contents = _File(file.path, self._ids)
         progress = Progress(file.size, shown=not self._options.quiet, what="rows")
-        maker = GroupMaker(self._options.id_column, self._options.cluster_column)
+        maker = GroupMaker(self._options.id_column, self._options.cluster_column, last=last)
         number, refused = 0, self._reasons.total()
         for part in read_rows([file], [maker], max_bytes=self._options.max_bytes, encoding=self._options.encoding):
             reject(part.refused, progress, self._reasons, quiet=self._options.quiet, rejects=self._rejects)

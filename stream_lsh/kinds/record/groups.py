@@ -44,6 +44,7 @@ class GroupMaker:
     Args:
         id_column: of rows with a cluster.
         cluster_column: of the cluster of rows; without it in a row, `cluster` or `entity`.
+        last: whether the last one of several such columns counts: `--assign` adds its own after those of the input.
 
     Attributes:
         has_cluster_column: whether a row or a header had that column.
@@ -59,8 +60,8 @@ class GroupMaker:
         Group(id='a', members=('b',), whole=False)
     """
 
-    def __init__(self, id_column: str, cluster_column: str | None) -> None:
-        self._id, self._cluster = id_column, cluster_column
+    def __init__(self, id_column: str, cluster_column: str | None, *, last: bool = False) -> None:
+        self._id, self._cluster, self._last = id_column, cluster_column, last
         self._groups = GROUPS if cluster_column is None else (cluster_column, *GROUPS)
         self.has_cluster_column = False
         self._sides: tuple[tuple[str, str], ...] = SIDES
@@ -108,7 +109,10 @@ class GroupMaker:
 
     def _group_column(self, columns: Sequence[str] | Mapping[str, object]) -> str | None:
         self.has_cluster_column |= self._cluster in columns
-        return next((name for name in self._groups if name in columns), None)
+        names = [name for name in self._groups if name in columns]
+        if len(names) > 1 and self._last:
+            return max(names, key=[*columns].index)
+        return names[0] if names else None
 
 
 def _id(columns: Mapping[str, object], name: str) -> str:

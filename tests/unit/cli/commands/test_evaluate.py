@@ -86,6 +86,23 @@ def test_clusters_have_one_score_in_every_form(folder: Path, form: str) -> None:
         assert found[measure]["recall"] == reverse[measure]["precision"]
 
 
+@pytest.mark.parametrize(("true", "added"), [("cluster", "entity"), ("entity", "cluster"), ("person", "entity")])
+def test_rows_with_the_truth_of_the_input_are_evaluated_by_the_column_that_was_added(
+    folder: Path, true: str, added: str
+) -> None:
+    rows = [
+        {"id": id, true: cluster, added: id if id == "c" else "1"} for id, cluster in zip("abc", "xyy", strict=True)
+    ]
+    (folder / "assigned.jsonl").write_text(lines(rows))
+    named = ("--cluster-column", true)
+    (found,) = evaluate(folder, "assigned.jsonl", "assigned.jsonl", *named).out
+    assert (found["pairs"]["found"], found["pairs"]["true"], found["pairs"]["both"]) == (1, 1, 0)
+    (folder / "assigned.csv").write_text(
+        f"id,{true},{added}\n" + "".join(f"{','.join(row.values())}\n" for row in rows)
+    )
+    assert evaluate(folder, "assigned.csv", "assigned.jsonl", *named).out == [found]
+
+
 def test_parquet_has_the_scores_of_csv(folder: Path) -> None:
     arrow: Any = import_module("pyarrow")
     parquet: Any = import_module("pyarrow.parquet")
