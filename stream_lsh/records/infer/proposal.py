@@ -136,9 +136,11 @@ def _shares(sizes: Sequence[int], most: int) -> list[int]:
 def _columns(sample: Sequence[Record]) -> tuple[list[Seen], dict[str, str]]:
     """The columns that may be fields, and those that are none, with the reason."""
     raw, left_out = _read(sample)
-    special = {column_of(several, [*raw]) for several in (ID_COLUMNS, SOURCE_COLUMNS)}
     folds = {*map(folded, raw)}
-    raw = {name: values for name, values in raw.items() if name not in special}
+    for names, what in ((ID_COLUMNS, "id"), (SOURCE_COLUMNS, "source")):
+        if (special := column_of(names, [*raw])) is not None:
+            del raw[special]
+            left_out[special] = f"its name is that of the {what} of a record"
     missing = placeholders_of([*raw.values()])
     columns = list[Seen]()
     for name, values in raw.items():

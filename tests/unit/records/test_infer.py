@@ -240,6 +240,16 @@ def test_a_column_without_a_name_is_left_out() -> None:
     assert types_of(found) == types_of(inferred(records_of(companies())))
 
 
+def test_columns_with_the_name_of_an_id_or_a_source_are_left_out_and_named() -> None:
+    rows = [
+        {"Record-ID": word(random.Random(at), 4), "source": f"s{at % 2}", **row} for at, row in enumerate(companies())
+    ]
+    found = inferred(records_of(rows))
+    assert found.left_out["Record-ID"] == "its name is that of the id of a record"
+    assert found.left_out["source"] == "its name is that of the source of a record"
+    assert types_of(found) == types_of(inferred(records_of(companies())))
+
+
 def test_no_field_reads_the_column_of_another_one_or_one_that_is_left_out() -> None:
     chance, rows = random.Random(1), places()
     for row in rows:
