@@ -116,9 +116,16 @@ class Reader:
         return tuple(values)
 
     def plan(self, columns: tuple[str, ...]) -> Plan:
-        """The plan for records with these columns; all records of a file share it."""
+        """The plan for records with these columns; all records of a file share it.
+
+        Raises:
+            MalformedMessage: the name of a column is no text.
+        """
         plan = self._plans.get(columns)
         if plan is None:
+            for column in columns:
+                if not isinstance(column, str):
+                    raise MalformedMessage("field", f"got {column!r:.60} as the name of a field, expected a text")
             by_name = {folded(column): column for column in reversed(columns)}
             fields, ids, sources = (
                 [[by_name[name] for name in names if name in by_name] for names in several]

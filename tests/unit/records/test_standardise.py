@@ -1,6 +1,7 @@
 """Standard forms: known ones, and properties of the form of any text."""
 
 import unicodedata
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -335,6 +336,13 @@ def test_an_invalid_value_is_reported_with_its_column() -> None:
     ) as it:
         reader.read({"SurName": {"x": 1}})
     assert it.value.reason == "field"
+
+
+@pytest.mark.parametrize("name", [1, None, b"surname"])
+def test_a_name_of_a_field_that_is_no_text_is_reported(name: Any) -> None:
+    reader = Reader(Profile(name="people", fields=FIELDS, comparisons=()))
+    with pytest.raises(MalformedMessage, match="as the name of a field, expected a text"):
+        reader.values(Record("1", {"surname": "Lee", name: "x"}))
 
 
 def test_records_without_a_common_form_do_not_fill_the_memory() -> None:
