@@ -27,6 +27,9 @@ MOST_LISTED = 256
 LONGEST_TEXT = 4096
 """The most characters of a text, and of all values of one field together, of which the first is always kept."""
 
+_MOST_WHOLE = 2**53
+"""A float holds every whole number up to this one."""
+
 TYPES: Mapping[str, Standardise] = {
     "name": name,
     "company": company,
@@ -102,6 +105,8 @@ def text_of(value: object) -> str:
     if isinstance(value, bool | int):
         return str(value).lower()
     if isinstance(value, float):
+        if value.is_integer() and abs(value) <= _MOST_WHOLE:
+            return str(int(value))
         return f"{value:.15g}" if math.isfinite(value) else ""
     sort = "an object" if isinstance(value, dict) else f"a {type(value).__name__}"
     raise MalformedMessage("field", f"got {sort} as the value of a field, expected a text, a number or a list of them")

@@ -247,6 +247,13 @@ def test_numbers_are_texts_of_themselves_and_lists_are_sets() -> None:
     assert standard_value(["b", "a", "B "], TYPES["name"]) == f"a{SEVERAL}b"
 
 
+@pytest.mark.parametrize("number", [0, -7, 7029191300, 4929123456789012, 2**53])
+@pytest.mark.parametrize("type", ["identifier", "number", "phone", "text"])
+def test_a_whole_float_is_the_whole_number(type: str, number: int) -> None:
+    assert standard_value(float(number), TYPES[type]) == standard_value(number, TYPES[type])
+    assert standard_value(-0.0, TYPES[type]) == standard_value(0, TYPES[type])
+
+
 def test_of_very_many_or_very_long_values_as_many_count_as_can_be_compared() -> None:
     lengths = [len(one) for one in standard_value(["b" * 9_000, "a" * 9_000], TYPES["text"]).split(SEVERAL)]
     assert lengths == [4_096]
