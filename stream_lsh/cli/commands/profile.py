@@ -16,6 +16,7 @@ from stream_lsh.cli.output.outputs import check_outputs
 from stream_lsh.cli.output.terminal import plain
 from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.kinds.record.files import find_record_inputs
+from stream_lsh.kinds.record.rows import deleted
 from stream_lsh.records.libraries import require
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile, without_weights
@@ -151,14 +152,19 @@ def _infer(options: Namespace, open_things: ExitStack) -> int:
 
 
 def _sample(batches: Iterable[list[Record]], most: int) -> list[Record]:
-    """Records by turns of their sources, so that a large source does not hide the columns of another one."""
-    by_source: dict[str, list[Record]] = {}
+    """Records by turns of their sources, so that a large source does not hide the columns of another one.
+
+    As in `link`, the last record of an id counts, and deleted ones do not.
+    """
+    by_source: dict[str, dict[str, Record]] = {}
     for batch in batches:
         for record in batch:
-            own = by_source.setdefault(record.source, [])
-            if len(own) < most:
-                own.append(record)
-    turns = zip_longest(*by_source.values())
+            own = by_source.setdefault(record.source, {})
+            if deleted(record):
+                own.pop(record.id, None)
+            elif len(own) < most or record.id in own:
+                own[record.id] = record
+    turns = zip_longest(*(own.values() for own in by_source.values()))
     return [record for turn in turns for record in turn if record is not None][:most]
 
 

@@ -169,19 +169,18 @@ class RecordsInMemory(NamedTuple, Generic[T]):
 
 
 def keep(batches: Iterator[list[Record]], make: Callable[[Record], T], most: int | None = None) -> RecordsInMemory[T]:
-    """Collect records in the order in which their ids first occur; the last record of an id counts.
+    """Collect records in the order in which their ids first occur: the last of each id, unless it is deleted.
 
     Args:
         batches: the records.
         make: returns the value to keep of a record.
         most: the maximum number of records; None: all.
     """
-    kept: RecordsInMemory[T] = RecordsInMemory([], [], {})
+    kept: dict[str, tuple[T, str]] = {}
     for record in islice((record for batch in batches for record in batch), most):
-        row = kept.rows.setdefault(record.id, len(kept.rows))
-        if row == len(kept.made):
-            kept.made.append(make(record))
-            kept.sources.append(record.source)
+        if deleted(record):
+            kept.pop(record.id, None)
         else:
-            kept.made[row] = make(record)
-    return kept
+            kept[record.id] = make(record), record.source
+    made, sources = [made for made, _ in kept.values()], [source for _, source in kept.values()]
+    return RecordsInMemory(made, sources, {id: row for row, id in enumerate(kept)})

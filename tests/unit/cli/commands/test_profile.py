@@ -1,5 +1,6 @@
 """`stream-lsh profile`: proposed from files with reasons, shown as it stands, checked as a whole."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -96,6 +97,19 @@ def test_a_profile_of_the_package_is_shown_with_its_comments(name: str, capfd: p
     assert out == bundled_text(name)
     assert out.startswith("# ")
     assert err == ""
+
+
+def test_a_profile_is_proposed_from_the_last_record_of_each_id(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    rows = [{"id": at, "name": f"n{at * 7919 % 977}", "code": f"c{at}"} for at in range(60)]
+    Path("last.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    first = [{**row, "code": "c"} for row in rows]
+    gone = [{"id": f"gone {at}", "name": "n", "size": str(at)} for at in range(60)]
+    changes = [*first, *gone, *rows, *({"id": row["id"], "deleted": True} for row in gone)]
+    Path("all.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in changes))
+    for name in ("last", "all"):
+        assert main(["profile", "infer", f"{name}.jsonl", "--name", "x", "--output", f"{name}.toml"]) == 0
+    assert load_profile("all.toml").fields == load_profile("last.toml").fields
+    assert "60 records of all.jsonl" in Path("all.toml").read_text()
 
 
 def test_a_profile_that_has_learned_is_shown_with_what_it_learned(

@@ -126,6 +126,23 @@ def test_json_is_printed_in_full_on_standard_output(people: Path, capfd: pytest.
     assert "1 of 301 pairs of same.csv have an id that no record has" in err
 
 
+def test_deleted_and_replaced_records_are_not_learned_from(people: Path) -> None:
+    header, *rows = [line.split(",") for line in (people / "people.csv").read_text().splitlines()]
+    records = [dict(zip(header, row, strict=True)) for row in rows]
+    changes: list[dict[str, object]] = [{**record, "surname": "x"} for record in records[:50]]
+    changes += [{**records[50], "id": f"copy {number}"} for number in range(200)]
+    changes += [{**change, "deleted": True} for change in changes[50:]]
+    for name, lines in (("plain", records), ("changed", [*records[50:], *changes, *records[:50]])):
+        ordered = sorted(lines, key=lambda line: str(line["id"])) if name == "plain" else lines
+        (people / f"{name}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in ordered))
+    learned = []
+    for name in ("plain", "changed"):
+        assert main(["train", f"{name}.jsonl", "--profile", "p.toml", "--output", "x.toml", "-q"]) == 0
+        learned.append(load_profile("x.toml"))
+    assert learned[1].prior == pytest.approx(learned[0].prior, rel=1e-3)
+    assert learned[1].comparisons[0].m == pytest.approx(learned[0].comparisons[0].m, rel=1e-3)
+
+
 def test_labels_name_records_of_several_sources_with_the_source_or_without(
     people: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
