@@ -20,6 +20,7 @@ from stream_lsh.kinds.record.rows import deleted
 from stream_lsh.records.libraries import require
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile, without_weights
+from stream_lsh.settings.units import counted
 
 if TYPE_CHECKING:
     from stream_lsh.records.infer import Inferred
@@ -105,14 +106,14 @@ def _check(names: Sequence[str]) -> list[str]:
 
 def _summary(profile: Profile) -> str:
     parts = (
-        (len(profile.fields), "fields"),
-        (len(profile.comparisons), "comparisons"),
-        (len(profile.rules), "rules"),
-        (len(profile.lsh), "blocks by LSH"),
+        counted(len(profile.fields), "field"),
+        counted(len(profile.comparisons), "comparison"),
+        counted(len(profile.rules), "rule"),
+        counted(len(profile.lsh), "block by LSH", "blocks by LSH"),
     )
     untrained = f"it has no weights{without_weights(profile)} yet: `stream-lsh train` estimates them"
     state = "it has weights" if profile.learned else untrained
-    return f"{profile.name}: {', '.join(f'{count} {what}' for count, what in parts)}; {state}"
+    return f"{profile.name}: {', '.join(parts)}; {state}"
 
 
 def _infer(options: Namespace, open_things: ExitStack) -> int:

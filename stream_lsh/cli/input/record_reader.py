@@ -28,6 +28,7 @@ from stream_lsh.kinds.record.rows import RecordNames, deleted
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.reading import Reader
+from stream_lsh.settings.units import counted
 from stream_lsh.wire.message import AUTO
 
 T = TypeVar("T")
@@ -156,7 +157,9 @@ class RecordReader:
 
     def summary(self) -> list[str]:
         """Lines about repeated ids and rejected records, for the summary."""
-        again = f"{self.again:,} repeated ids: the last record of each counts; --id-column names another column"
+        again = (
+            f"{counted(self.again, 'repeated id')}: the last record of each counts; --id-column names another column"
+        )
         return [*([again] if self.again else []), *summary(self.reasons, list_rejects(self._rejects))]
 
 

@@ -263,7 +263,7 @@ class DedupRun:
         """Repeated ids, deletes and late documents, if there are any."""
         signed = self._pipeline.counts.signed
         if signed.updated + signed.unchanged:
-            yield f"{signed.updated + signed.unchanged:,} repeated ids: the last document of each counts"
+            yield f"{counted(signed.updated + signed.unchanged, 'repeated id')}: the last document of each counts"
         if signed.deleted + signed.unknown_deletes:
             yield f"{signed.deleted + signed.unknown_deletes:,} deletes"
         if signed.expired:

@@ -65,7 +65,7 @@ class PlagiarismRun:
         """The lines of the summary."""
         lines = [f"{counted(self.texts, 'text')}, {counted(self._pairs, 'pair')}{self._of_sources()}"]
         if self._again:
-            lines.append(f"{self._again:,} repeated ids: the last text of each counts")
+            lines.append(f"{counted(self._again, 'repeated id')}: the last text of each counts")
         return lines + summary(self._reasons, list_rejects(self._outputs.rejects))
 
     def _of_sources(self) -> str:

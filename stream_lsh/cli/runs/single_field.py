@@ -161,7 +161,7 @@ class SingleFieldRun(ABC):
         """The lines of the summary."""
         lines = [", ".join([counted(self.size, self._what.removesuffix("s")), *self._report, f"{seconds:.1f} s"])]
         if self._again:
-            lines.append(f"{self._again:,} repeated ids: the last one of each counts")
+            lines.append(f"{counted(self._again, 'repeated id')}: the last one of each counts")
         if self.memory is not None:
             lines += caps_lines(self.memory.counts)
         return lines + summary(self._reasons, list_rejects(self._outputs.rejects))

@@ -130,7 +130,7 @@ def test_a_profile_that_has_learned_is_shown_with_what_it_learned(
     assert len(err.splitlines()) == 1 + sum(sizes)
     assert main(["profile", "check", str(path), "people"]) == 0
     first, second = capfd.readouterr().out.splitlines()
-    assert first.startswith(f"{path}: bibliography: 6 fields, 6 comparisons, 2 rules, 1 blocks by LSH; it has weights")
+    assert first.startswith(f"{path}: bibliography: 6 fields, 6 comparisons, 2 rules, 1 block by LSH; it has weights")
     assert second.startswith("people: people: 17 fields, ")
     assert "it has no weights yet" in second
 

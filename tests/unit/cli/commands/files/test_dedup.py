@@ -134,7 +134,7 @@ def test_an_id_that_comes_again_replaces_and_a_delete_deletes() -> None:
     again = [*DOCUMENTS, {"id": "b", "text": OTHER}, {"id": "x", "text": STORY}, {"id": "x", "deleted": True}]
     run = dedup("-", *LOW, stdin=lines_of(again))
     assert run.pairs == {("b", "c"): 1.0}
-    assert "1 repeated ids" in run.err
+    assert "1 repeated id" in run.err
     assert "1 deletes" in run.err
 
 

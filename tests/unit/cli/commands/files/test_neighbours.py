@@ -194,7 +194,7 @@ def test_a_later_vector_replaces_the_one_of_its_id_and_a_deleted_one_is_gone() -
     lines = [{"id": 1, "deleted": True}, *({"id": id, "vector": [1, y]} for id, y in ((1, 0), (2, 9), (1, 9)))]
     run = neighbours("-", "--within", 5, stdin=lines_of(lines))
     assert distances(run) == {("1", "2"): 0.0}
-    assert "1 repeated ids: the last one of each counts" in run.err
+    assert "1 repeated id: the last one of each counts" in run.err
     assert neighbours("-", "--within", 5, stdin=lines_of([*lines, {"id": 2, "deleted": True}])).out == []
 
 

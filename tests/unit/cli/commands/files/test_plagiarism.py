@@ -153,7 +153,7 @@ def test_rejected_documents_are_reported_and_fail_under_strict(essays: Path) -> 
 def test_a_repeated_id_replaces_the_text_and_is_counted() -> None:
     texts = [{"id": id, "text": text} for id, text in (("a", PASSAGE), ("b", PASSAGE), ("b", own(3)))]
     run = plagiarism("-", stdin=lines_of(texts))
-    assert run.err.splitlines() == ["2 texts, 0 pairs", "1 repeated ids: the last text of each counts"]
+    assert run.err.splitlines() == ["2 texts, 0 pairs", "1 repeated id: the last text of each counts"]
 
 
 def test_a_deleted_text_is_gone() -> None:

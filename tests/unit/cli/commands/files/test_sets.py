@@ -245,7 +245,7 @@ def test_a_later_set_replaces_the_one_of_its_id_and_a_deleted_one_is_gone() -> N
     lines = [{"id": 1, "items": ["x"]}, {"id": 2, "items": ["y"]}, {"id": 1, "items": ["y"]}]
     run = sets("-", stdin=lines_of(lines))
     assert run.pairs == {("1", "2"): 1.0}
-    assert "1 repeated ids: the last one of each counts" in run.err
+    assert "1 repeated id: the last one of each counts" in run.err
     for more in ((), ("--swap",)):
         assert sets("-", *more, stdin=lines_of([*lines, {"id": 2, "deleted": True}])).out == []
 
