@@ -8,16 +8,18 @@ from stream_lsh.worker.brokers import Broker
 from tests.kafka.harness import RAW, either_app, feed, hold_until, make_topics, numbers, running, until
 
 BACKLOG = 1200
+Place = tuple[int, int]
+"""The partition and the offset of a record."""
 
 
-def build(repaired: bool, address: str, app_id: str, source: str, got: list[bytes]) -> Any:
+def build(repaired: bool, address: str, app_id: str, source: str, got: list[Place]) -> Any:
     app = either_app(repaired, address, app_id)
     app.Table("state", key_type=bytes, value_type=bytes, partitions=4)
 
     @app.agent(app.topic(source, **RAW))  # type: ignore[untyped-decorator]  # the app is of either kind
     async def agent(stream: Any) -> None:
         async for event in stream.events():
-            got.append(event.value)
+            got.append((event.message.partition, event.message.offset))
             await asyncio.sleep(0.001)  # some work, so that records wait in the queue
 
     return app
@@ -37,19 +39,32 @@ async def still(count: Callable[[], int], seconds: float = 1.5) -> None:
         await asyncio.sleep(seconds)
 
 
+def jumped(first: list[Place], got: list[Place]) -> int:
+    """The number of records that were not processed before a later one of their partition.
+
+    A rebalance may read them again later, so it does not matter which are processed at last.
+    """
+    expected, count = dict[int, int](), 0
+    for number, (partition, offset) in enumerate(first + got):
+        if number >= len(first):
+            count += max(0, offset - expected.get(partition, 0))
+        expected[partition] = max(expected.get(partition, 0), offset + 1)
+    return count
+
+
 async def skipped(repaired: bool, address: str, name: str) -> int:
-    """How many of a backlog are not processed after a start with a table to recover."""
+    """How many of a backlog are jumped over after a start with a table to recover."""
     source, changelog = f"{name}-in", f"{name}-state-changelog"
     await make_topics(address, source, changelog)
     await feed(address, changelog, numbers(0, 200))
     await feed(address, source, numbers(0, 40))
-    first: list[bytes] = []
+    first: list[Place] = []
     app = build(True, address, name, source, first)  # the stock engine may already skip some of these
     async with running(app):
         await until(lambda: len(first) >= 40)
         await asyncio.sleep(0.5)
     await feed(address, source, numbers(40, 40 + BACKLOG))
-    got: list[bytes] = []
+    got: list[Place] = []
     app = build(repaired, address, name, source, got)
     hold_until(app.consumer, "perform_seek", lambda: waiting(app) > 20, 2 if repaired else 20)
     async with running(app):
@@ -57,7 +72,7 @@ async def skipped(repaired: bool, address: str, name: str) -> int:
             await until(lambda: len(set(got)) >= BACKLOG)
         else:
             await still(lambda: len(got))
-    return len(set(numbers(40, 40 + BACKLOG)) - set(got))
+    return jumped(first, got)
 
 
 def test_a_backlog_at_the_start_is_not_skipped(broker: Broker, name: str) -> None:
@@ -65,4 +80,5 @@ def test_a_backlog_at_the_start_is_not_skipped(broker: Broker, name: str) -> Non
 
 
 def test_a_backlog_at_the_start_is_skipped_by_the_stock_engine(broker: Broker, name: str) -> None:
-    assert asyncio.run(skipped(False, broker.address, name)) > 0
+    # A busy machine may be too slow for the race: one of three starts is enough.
+    assert any(asyncio.run(skipped(False, broker.address, f"{name}-{attempt}")) > 0 for attempt in range(3))
