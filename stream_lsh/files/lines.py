@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, repeat
 
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
 from stream_lsh.files.inflate import text_chunks
@@ -207,8 +207,9 @@ def table_rows(
     csv.field_size_limit((1 << 31) - 1)
     text = text_lines(path, position, encoding, _LONGEST_CHARACTER * most)
     if not delimiter:
-        header = _through_header(text)
-        text, delimiter = chain(header, text), "\t" if format == "tsv" else _delimiter_of("".join(header[-1:]))
+        blank, header = _header_line(text)
+        text = chain(repeat("\n", blank), [header] if header else (), text)
+        delimiter = "\t" if format == "tsv" else _delimiter_of(header)
     lines = _RowLines(text, most)
     rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=skip_space)
     while True:
@@ -228,14 +229,14 @@ def table_rows(
                 yield row, lines.number
 
 
-def _through_header(lines: Iterator[str]) -> list[str]:
-    """The lines up to the first one that is not blank."""
-    taken = list[str]()
+def _header_line(lines: Iterator[str]) -> tuple[int, str]:
+    """The number of blank lines before the first other one, and that one; empty if all are blank."""
+    blank = 0
     for line in lines:
-        taken.append(line)
         if line.strip():
-            break
-    return taken
+            return blank, line
+        blank += 1
+    return blank, ""
 
 
 def _delimiter_of(header: str) -> str:

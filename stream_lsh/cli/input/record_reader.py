@@ -3,6 +3,7 @@
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Generic, NamedTuple, TypeVar
 
@@ -19,8 +20,6 @@ from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.output.atomic_files import Output, exit_code, report_lines
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.runs.input_rows import DELETED, InputRows
-from stream_lsh.errors import InputError
-from stream_lsh.files.chunks import Refused
 from stream_lsh.files.discover import TABLES, Input
 from stream_lsh.kinds.record.files import RecordPart, read_records
 from stream_lsh.kinds.record.messages import check_size
@@ -90,7 +89,7 @@ class RecordReader:
             timed="time_column" in options,
             time_unit=getattr(options, "time_unit", AUTO),
         )
-        self._reader = Reader(profile)
+        self._check = partial(check_size, Reader(profile))
         self._ids: set[str] = set()
         self.rows: InputRows | None = None
 
@@ -100,9 +99,10 @@ class RecordReader:
             self.names,
             max_bytes=self._options.max_bytes,
             encoding=self._options.encoding,
+            check=self._check,
         )
         quiet = self._options.quiet
-        for part in map(self._checked, parts):
+        for part in parts:
             reject(part.refused, self.progress, self.reasons, quiet=quiet, rejects=self._rejects)
             self._report_repeats(part)
             if self.rows is not None:
@@ -111,19 +111,6 @@ class RecordReader:
             self.records += len(part.records)
             self.progress.update(part.position, self.records)
             yield part.records
-
-    def _checked(self, part: RecordPart[Record]) -> RecordPart[Record]:
-        """The part without the records that are too large for a pipeline."""
-        checked = RecordPart[Record](part.path, part.position, refused=part.refused)
-        for record, line in zip(part.records, part.lines, strict=True):
-            try:
-                check_size(self._reader, record)
-            except InputError as error:
-                checked.refused.append(Refused.of(part.path, line, error))
-            else:
-                checked.records.append(record)
-                checked.lines.append(line)
-        return checked
 
     def by_id(self) -> dict[str, Record]:
         """The last record of each id, without deleted ones."""

@@ -13,7 +13,7 @@ may use one id for different entities, so the id of a record with a source is `s
 
 import codecs
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Generic, Protocol, TypeVar
@@ -112,7 +112,12 @@ def _stem(path: str) -> str:
 
 
 def read_records(
-    inputs: Sequence[Input], names: RecordNames, *, max_bytes: int, encoding: str = "utf-8"
+    inputs: Sequence[Input],
+    names: RecordNames,
+    *,
+    max_bytes: int,
+    encoding: str = "utf-8",
+    check: Callable[[Record], None] | None = None,
 ) -> Iterator[RecordPart[Record]]:
     """The records of all files, in order.
 
@@ -121,12 +126,13 @@ def read_records(
         names: of the columns of the id, the source and the time.
         max_bytes: of a line or row; in Parquet a column of a row group may have 4 GB.
         encoding: of text.
+        check: see `RecordMaker`.
 
     Raises:
         ConfigError: a table without a column for the id, or a missing library.
         InputError, OSError: a file cannot be read at all.
     """
-    makers = [RecordMaker(names, source) for source in source_names(inputs)]
+    makers = [RecordMaker(names, source, check) for source in source_names(inputs)]
     return read_rows(inputs, makers, max_bytes=max_bytes, encoding=encoding)
 
 

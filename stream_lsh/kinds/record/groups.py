@@ -73,6 +73,7 @@ class GroupMaker:
         Raises:
             ConfigError: it has neither -> name the columns.
         """
+        self.has_cluster_column |= self._cluster in columns
         group = self._group_column(columns)
         if self._sides_of(columns) or (self._id in columns and group):
             return
@@ -91,6 +92,7 @@ class GroupMaker:
         Raises:
             MalformedMessage: it is neither, or has no usable ids.
         """
+        self.has_cluster_column |= self._cluster in columns
         sides = self._sides_of(columns)
         if sides:
             left, right = (_id(columns, side) for side in sides)
@@ -108,7 +110,6 @@ class GroupMaker:
         return next((sides for sides in self._sides if all(side in columns for side in sides)), None)
 
     def _group_column(self, columns: Sequence[str] | Mapping[str, object]) -> str | None:
-        self.has_cluster_column |= self._cluster in columns
         names = [name for name in self._groups if name in columns]
         if len(names) > 1 and self._last:
             return max(names, key=[*columns].index)

@@ -29,14 +29,10 @@ def records_of(table: Table, names: RecordNames, ids: Sequence[str] | None = Non
     maker = RecordMaker(names, "")
     if table.names:
         try:
-            maker.require("the table", [*table.names, *(names.id if ids is not None else ())])
+            maker.require("the table", table.names, has_ids=ids is not None)
         except ConfigError as error:
-            given = f", {names.id[0]!r}" if ids is not None else ""  # no column of the table
             raise ConfigError(
-                [
-                    problem.replace("set --id-column", "name it with `id`").replace(given, "")
-                    for problem in error.problems
-                ]
+                [problem.replace("set --id-column", "name it with `id`") for problem in error.problems]
             ) from None
     records = []
     for number, row in enumerate(rows_of(table)):

@@ -1,7 +1,7 @@
 """Converts objects of files to records: flat fields, id, source, time."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from time import time as now
@@ -71,6 +71,7 @@ class RecordMaker:
     Args:
         names: of the columns of id and source.
         source: the default source; "" for none.
+        check: raises InputError for a record that is to be rejected; None: all are accepted.
 
     Example:
         >>> make = RecordMaker(RecordNames(("id",), ("source",)), "")
@@ -80,21 +81,27 @@ class RecordMaker:
         Record(id='crm/7', fields={'name_first': 'Ann', 'no': ['1', '2']}, source='crm', time_ms=0)
     """
 
-    def __init__(self, names: RecordNames, source: str) -> None:
+    def __init__(self, names: RecordNames, source: str, check: Callable[[Record], None] | None = None) -> None:
         self._names = names
         self._source = source
+        self._check = check
         self._latest_ms = int(now() * 1000) + _MAX_AHEAD_MS
         self._plans: dict[tuple[str, ...], tuple[str | None, str | None]] = {}
 
-    def require(self, path: str, columns: Sequence[str]) -> None:
+    def require(self, path: str, columns: Sequence[str], *, has_ids: bool = False) -> None:
         """Check that a table has a column for the id, and those for source and time if an option names them.
+
+        Args:
+            path: of the table, for messages.
+            columns: of the table.
+            has_ids: whether the ids are given in another way than by a column.
 
         Raises:
             ConfigError: a column is missing -> name the column.
         """
         id, source = self._plan(tuple(columns))
         shown = ", ".join(repr(name) for name in columns[:20] if name)
-        if id is None:
+        if id is None and not has_ids:
             wanted = " or ".join(map(repr, self._names.id[:6]))
             raise ConfigError(
                 f"{path}: got no column {wanted} for the id, found {shown}: set --id-column, or "
@@ -109,7 +116,7 @@ class RecordMaker:
         """The record in an object.
 
         Raises:
-            InputError: no id, or an unusable source or time -> reject the record.
+            InputError: no id, an unusable source or time, or as of `check` -> reject the record.
         """
         fields = flat(columns)
         id_column, source_column = self._plan(tuple(fields))
@@ -122,12 +129,15 @@ class RecordMaker:
         own_source = checked_source(word(fields.get(source_column or "")), source_column or "source")
         source = own_source or self._source
         special = (id_column, source_column)
-        return Record(
+        record = Record(
             checked_id(full_id(source, id)),
             {name: value for name, value in fields.items() if name not in special},
             source,
             self._time(fields.get(self._names.time)) if self._names.time else 0,
         )
+        if self._check is not None:
+            self._check(record)
+        return record
 
     def _time(self, value: object) -> int:
         name = self._names.time
