@@ -135,7 +135,8 @@ def worst_failure(slots: int, least_similarity: float, relative_error: float) ->
 
 def _binomial_slots(least_similarity: float, relative_error: float, failure: float, bound: int) -> int:
     """The least number of slots that meets the accuracy; a few greater ones may miss it slightly."""
-    slots = np.arange(1, min(bound, MOST_SLOTS) + 1)
+    # The bound is for errors below; above a low similarity it may take up to half as many slots more.
+    slots = np.arange(1, min(bound + bound // 2 + 1, MOST_SLOTS) + 1)
     # Most numbers fail at the step next to the least similarity, and skip the test of all steps.
     near = _failing_near(slots, least_similarity, relative_error)
     tried = (int(count) for count in slots[near <= failure])

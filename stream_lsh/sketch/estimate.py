@@ -70,7 +70,11 @@ def chernoff_slots(least_similarity: float, relative_error: float, failure: floa
         failure: probability of a greater error for a pair.
 
     Guarantees:
-        an upper bound: fewer slots suffice.
+        an upper bound for errors below the similarity, and for those above it if `least_similarity` is at least half
+        of `relative_error`: fewer slots suffice.  For errors above lower similarities, one and a half times as many
+        slots suffice.
+
+    Reference: Mitzenmacher and Upfal, Probability and Computing, section 4.2.
 
     Example:
         >>> chernoff_slots(0.5, relative_error=0.1, failure=0.05)

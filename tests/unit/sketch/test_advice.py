@@ -75,6 +75,12 @@ def test_the_slots_advised_are_the_least_that_keep_the_promise_and_fewer_than_ch
     assert all(worst_failure(fewer, least, error) > failure for fewer in range(1, advised.slots))
 
 
+def test_a_rare_and_great_error_above_a_low_similarity_may_take_more_slots_than_chernoffs_bound_for_one_below() -> None:
+    advised = advise_slots(0.05, 0.9, 1e-9)
+    assert advised.by_chernoff < advised.slots < 1.5 * advised.by_chernoff
+    assert worst_failure(advised.slots, 0.05, 0.9) <= 1e-9
+
+
 def test_longer_signatures_keep_the_promise_too() -> None:
     advised = advise_slots(0.5, 0.1, 0.05)
     assert all(worst_failure(slots, 0.5, 0.1) <= 0.05 for slots in range(advised.slots, advised.by_chernoff, 13))
