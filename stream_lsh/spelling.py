@@ -39,12 +39,12 @@ def resembling(name: str, valid: Iterable[str]) -> str | None:
     return by_letters[matches[0]] if matches else None
 
 
-def suggestion(name: str, valid: Iterable[str]) -> str:
+def suggestion(name: object, valid: Iterable[str]) -> str:
     """The end of a message about an unknown name: the valid name that may have been meant, or nothing.
 
     Example:
         >>> suggestion("casefolded", ["nfc", "casefold"]), suggestion("nosuch", ["people", "products"])
         ("; did you mean 'casefold'?", '')
     """
-    similar = resembling(name, valid)
+    similar = resembling(name, valid) if isinstance(name, str) else None  # a setting may have any value
     return f"; did you mean {similar!r}?" if similar else ""

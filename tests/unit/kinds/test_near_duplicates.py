@@ -248,6 +248,8 @@ def test_a_query_is_a_string() -> None:
         {"retention_ms": 0},
         {"max_candidates": -1},
         {"measure": "cosine"},
+        {"measure": None},
+        {"method": 1},
         {"size_ratio": 2.0},
         {"measure": "containment", "size_ratio": 0.5},
         {"measure": "containment", "threshold": 1.5},
