@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from stream_lsh.errors import ConfigError, MalformedMessage, UnusableDocument
 from stream_lsh.model import NO_ABOUT, Document
 from stream_lsh.wire.ids import MAX_ID_BYTES
@@ -30,7 +32,7 @@ def row_of(one: object, what: str, most: int) -> Sequence[Any]:
 
 
 def validate_document(document: Document, stories: bool = False, *, removable: bool = False) -> Document:
-    """The document, validated; with `stories` its title and source are completed from the text.
+    """The document, validated, its time as an int; with `stories` its title and source are completed from the text.
 
     Args:
         document: as passed by the program.
@@ -41,6 +43,8 @@ def validate_document(document: Document, stories: bool = False, *, removable: b
         MalformedMessage, UnusableDocument: an id, a text, a time, a title or an outlet that cannot be used.
         ConfigError: a title or an outlet without stories.
     """
+    if isinstance(document.time_ms, np.integer):
+        document = document._replace(time_ms=int(document.time_ms))
     id, text, time_ms, about = document
     if not isinstance(id, str):
         raise MalformedMessage("id", f"got the id {id!r:.60}, expected a string")

@@ -6,6 +6,8 @@ The core is that of `NearDuplicates`; the sets themselves are compared instead o
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+import numpy as np
+
 from stream_lsh.errors import ConfigError, MalformedMessage
 from stream_lsh.kinds.in_frames import value_rows
 from stream_lsh.kinds.in_memory import InMemory, cap_settings, check_limits, match_columns, match_of, similar_of
@@ -131,7 +133,8 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
 
         Args:
             id: 1 to 1,024 bytes of UTF-8.
-            items: strings of at most 1,024 bytes and integers, in any order; an empty set has no matches.
+            items: strings of at most 1,024 bytes and integers, those of numpy too, in any order; an empty set has no
+                matches.
             time_ms: event time, milliseconds since the epoch.
 
         Raises:
@@ -204,7 +207,7 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
         if not isinstance(items, Iterable):
             hint = "; remove(id) removes a set" if items is None else ""
             raise MalformedMessage("items", f"got {type(items).__name__}, expected strings and integers{hint}")
-        return self._form.text([*items], "items")
+        return self._form.text([one.item() if isinstance(one, np.generic) else one for one in items], "items")
 
     def _document(self, id: str, items: Items, time_ms: int = 0) -> Document:
         return validate_document(Document(id, self._text(items), time_ms))

@@ -119,6 +119,13 @@ def test_an_empty_set_is_there_and_matches_nothing() -> None:
     assert len(memory) == 2
 
 
+@pytest.mark.parametrize("items", [np.array([3, 1]), {np.int32(1), 3}, np.array(["1", "3"])])
+def test_items_of_numpy_are_those_of_python(items: Any) -> None:
+    memory = SimilarSets(0.5)
+    memory.add("a", [1, 3])
+    assert memory.add("b", items)[0].similarity == memory.query(items)[1].similarity == 1
+
+
 @pytest.mark.parametrize(
     ("items", "error", "message"),
     [
@@ -126,6 +133,7 @@ def test_an_empty_set_is_there_and_matches_nothing() -> None:
         ([None], MalformedMessage, "got None in `items`"),
         ("abc", MalformedMessage, "got 'abc', expected several items: put one into a list"),
         ([True], MalformedMessage, "got True in `items`"),
+        (np.array([1.5]), MalformedMessage, "got 1.5 in `items`"),
         (["x" * 1_025], UnusableDocument, "got an item of 1025 characters in `items`, expected at most 1024 bytes"),
         (["é" * 513], UnusableDocument, "got an item of 513 characters"),
         ([1 << 64], UnusableDocument, "got an integer of more than 64 bits"),

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from stream_lsh import (
@@ -108,3 +109,12 @@ def test_a_linker_takes_records_only(wrong: Any) -> None:
         with pytest.raises(MalformedMessage, match=r"expected a Record, such as Record\(row.pop\('id'\), row\)"):
             add(wrong)
     assert len(memory) == 1
+
+
+def test_a_time_may_be_an_integer_of_numpy() -> None:
+    time_ms = np.int64(7)
+    assert near().add("b", TEXT, time_ms)[0].right_time_ms == 7  # type: ignore[arg-type]
+    assert type(near().add_many([Document("b", TEXT, time_ms)])[0].right_time_ms) is int  # type: ignore[arg-type]
+    memory = linker()
+    memory.add(Record("b", {"surname": "Doe"}, time_ms=time_ms))  # type: ignore[arg-type]
+    assert memory.record("b").time_ms == 7
