@@ -53,5 +53,5 @@ def mix_in_place(values: U64) -> U64:
 
 def odd_constants(count: int, seed: int) -> U64:
     """`count` fixed odd multipliers for a seed: uint64[count], the same on every machine."""
-    sequence = np.arange(1, count + 1, dtype=np.uint64) * GOLDEN + np.uint64(seed & 0xFFFFFFFFFFFFFFFF)
+    sequence = np.arange(1, count + 1, dtype=np.uint64) * GOLDEN + np.uint64(int(seed) & 0xFFFFFFFFFFFFFFFF)
     return fmix64(sequence) | np.uint64(1)

@@ -282,8 +282,8 @@ def check_limits(
         ConfigError: all problems at once.
     """
     problems = [f"guards.{name}: {problem}" for name, problem in guards.problems(threshold)]
-    if retention_ms is not None and retention_ms <= 0:
-        problems.append(f"retention_ms: got {retention_ms}, expected a positive number or None")
+    if retention_ms is not None and not (isinstance(retention_ms, int | np.integer) and retention_ms > 0):
+        problems.append(f"retention_ms: got {retention_ms!r:.60}, expected a positive whole number or None")
     if max_candidates is not None and max_candidates < 0:
         problems.append(f"max_candidates: got {max_candidates}, expected 0 (no caps) or more")
     problems += others

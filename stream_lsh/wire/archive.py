@@ -22,6 +22,8 @@ from struct import Struct
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 from zlib import crc32
 
+import numpy as np
+
 from stream_lsh.errors import DamagedBytes, FutureFormat
 from stream_lsh.wire.layout import TOPIC_ADVICE
 
@@ -71,7 +73,7 @@ def write_archive(path: str | os.PathLike[str], head: Mapping[str, Any], records
 def _write(path: str, head: Mapping[str, Any], records: Iterable[bytes]) -> None:
     """Write a file, and sync it."""
     with open(path, "wb") as file:
-        data = json.dumps(dict(head), sort_keys=True).encode()
+        data = json.dumps(dict(head), sort_keys=True, default=np.generic.item).encode()
         file.write(_HEAD.pack(MAGIC, FORMAT_VERSION, len(data), crc32(data), 0) + data)
         count = 0
         for record in records:

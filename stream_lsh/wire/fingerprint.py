@@ -10,8 +10,10 @@ so a setting counts with its name, its type (1, 1.0 and "1" differ) and its valu
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import mmh3
+import numpy as np
 
 _SEED = 0x534C5348
 
@@ -22,7 +24,8 @@ def fingerprint(settings: Mapping[str, Setting]) -> int:
     """The fingerprint of these settings: an unsigned 64-bit integer.
 
     Guarantees:
-        the same on every machine, whatever the order of the mapping; two schemes share one with probability 2^-64.
+        the same on every machine, whatever the order of the mapping, and for numbers of numpy as for equal ones of
+        Python; two schemes share one with probability 2^-64.
 
     Example:
         >>> fingerprint({"k": 128, "b": 16}) == fingerprint({"b": 16, "k": 128})
@@ -30,7 +33,8 @@ def fingerprint(settings: Mapping[str, Setting]) -> int:
         >>> fingerprint({"k": 128}) == fingerprint({"k": "128"})
         False
     """
-    canonical = json.dumps(dict(settings), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    form: Mapping[str, Any] = {"sort_keys": True, "separators": (",", ":"), "ensure_ascii": False, "allow_nan": False}
+    canonical = json.dumps(dict(settings), default=np.generic.item, **form)
     return mmh3.hash64(canonical.encode("utf-8", "surrogatepass"), _SEED, signed=False)[0]
 
 

@@ -231,7 +231,7 @@ def banding_for(
     try:
         return pinned(least, recall, slots, bands, rows) if bands else choose_banding(least, recall, slots)
     except ConfigError as error:
-        if least == threshold:
+        if least == threshold or not 0 < threshold < 1:
             raise
         context = (
             f"these are Jaccard similarities, of a {measure.name} of {threshold} at this `size_ratio`: or lower that"

@@ -13,7 +13,7 @@ _S11, _S32 = np.uint64(11), np.uint64(32)
 
 def random_words(count: int, seed: int, salt: int) -> U64:
     """Random words of 64 bits, uint64[count]; different salts keep the uses of one seed apart."""
-    mixed = fmix64(np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64)) + np.uint64(salt)
+    mixed = fmix64(np.array([int(seed) & 0xFFFFFFFFFFFFFFFF], np.uint64)) + np.uint64(salt)
     return fmix64(odd_constants(count, int(fmix64(mixed)[0])))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from zlib import crc32
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from stream_lsh import (
     Document,
     FingerprintMismatch,
     FutureFormat,
+    Guards,
     MalformedMessage,
     NearDuplicates,
     StateError,
@@ -164,6 +166,20 @@ def test_a_restored_instance_continues_like_the_saved_one(
     assert near.query("a b c d") == again.query("a b c d")
 
 
+def test_settings_may_be_numbers_of_numpy(tmp_path: Path) -> None:
+    numbers = {"seed": 3, "retention_ms": 1000, "max_candidates": 7, "min_characters": 2}
+    guards = Guards(max_size=np.int64(5), bridge_similarity=np.float32(0.75))  # type: ignore[arg-type]
+    settings = {"threshold": np.float32(0.5), **{name: np.int64(value) for name, value in numbers.items()}}
+    near = NearDuplicates(**settings, guards=guards)  # type: ignore[arg-type]
+    plain = NearDuplicates(0.5, **numbers, guards=Guards(max_size=5, bridge_similarity=0.75))  # type: ignore[arg-type]
+    for one in (near, plain):
+        one.add_many((str(number), f"some words that come again {number // 3}") for number in range(9))
+    near.save(tmp_path / "near.slsh")
+    again = NearDuplicates.load(tmp_path / "near.slsh")
+    assert again.matches() == near.matches() == plain.matches() != []
+    assert again.settings == plain.settings
+
+
 @pytest.mark.slow
 def test_memory_does_not_grow_with_what_was_removed() -> None:
     near = NearDuplicates()
@@ -232,6 +248,11 @@ def test_an_unusable_document_is_rejected_and_changes_nothing(document: tuple[ob
     assert len(near) == 0
 
 
+def test_a_threshold_that_is_no_number_is_no_jaccard_similarity_of_another_measure() -> None:
+    with pytest.raises(ConfigError, match=r"got nan, expected a number above 0 and below 1$"):
+        NearDuplicates(float("nan"))
+
+
 def test_a_query_is_a_string() -> None:
     with pytest.raises(MalformedMessage, match="got NoneType as the text of a query, expected a string"):
         NearDuplicates().query(None)  # type: ignore[arg-type]
@@ -246,6 +267,7 @@ def test_a_query_is_a_string() -> None:
         {"normalise": "nfc"},
         {"recall": 1},
         {"retention_ms": 0},
+        {"retention_ms": 7 * 864e5},
         {"max_candidates": -1},
         {"measure": "cosine"},
         {"measure": None},
