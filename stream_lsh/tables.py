@@ -188,9 +188,9 @@ class _Dicts:
 
     def __init__(self, rows: Any) -> None:
         self._rows: list[dict[str, Any]] = list(rows)
-        wrong = next((row for row in self._rows if not isinstance(row, dict)), None)
-        if wrong is not None:
-            raise ConfigError(f"got a row of type {type(wrong).__name__}, expected dicts")
+        for row in self._rows:
+            if not isinstance(row, dict):
+                raise ConfigError(f"got a row of type {type(row).__name__}, expected dicts")
         self.names = list(dict.fromkeys(name for row in self._rows for name in row))
 
     def column(self, argument: str, name: str) -> list[Any]:

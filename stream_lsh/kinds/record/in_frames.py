@@ -49,9 +49,9 @@ def records_of(table: Table, names: RecordNames, ids: Sequence[str] | None = Non
 
 def check_names(table: Table) -> None:
     """Raise ConfigError if the name of a column is no text, as in a frame of a file without a header."""
-    other = next((name for name in table.names if not isinstance(name, str)), None)
-    if other is not None:
-        raise ConfigError(f"data: got the column name {other!r}, expected texts: does the frame have a header?")
+    for name in table.names:
+        if not isinstance(name, str):
+            raise ConfigError(f"data: got the column name {name!r}, expected texts: does the frame have a header?")
 
 
 def pair_columns(pairs: Iterable[RecordMatch]) -> tuple[dict[str, list[Any]], dict[str, type]]:

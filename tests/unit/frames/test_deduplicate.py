@@ -158,6 +158,7 @@ def test_wrong_arguments_are_named(library: str, arguments: dict[str, Any], word
         ({"text": ["a"]}, "got dict, expected an in-memory frame"),
         (5, "got int, expected an in-memory frame"),
         (["a", "b"], "got a row of type str, expected dicts"),
+        ([{"text": "a"}, None], "got a row of type NoneType, expected dicts"),
         (polars.DataFrame(ROWS).lazy(), "got LazyFrame, expected an in-memory frame"),
         (pandas.DataFrame([["a", "b"]], columns=["text", "text"]), "two columns of the same name"),
         (arrow.table([[1], [2]], names=["text", "text"]), "two columns of the same name"),
