@@ -113,7 +113,8 @@ def _sizes(lists: _Lists, counting: Bools, sets: int) -> I64:
 def _pairs(lists: _Lists, most_holders: int, sets: int) -> Iterator[I64]:
     """Each pair in a short posting list, as left * sets + right."""
     # Lists of one length at a time: their pairs are columns of a table.
-    for length in range(2, most_holders + 1):
+    lengths = np.unique(lists.holders[(lists.holders > 1) & (lists.holders <= most_holders)])
+    for length in lengths.tolist():
         of_length = lists.begins[lists.holders == length]
         firsts, seconds = np.triu_indices(length, 1)
         step = max(1, _PAIRS_AT_ONCE // firsts.size)

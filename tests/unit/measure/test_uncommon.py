@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,6 +45,19 @@ def test_it_makes_no_difference_in_how_many_pieces_pairs_are_added_up(monkeypatc
     whole = answers(sets, 6)
     monkeypatch.setattr(uncommon, "_PAIRS_AT_ONCE", 4)
     assert answers(sets, 6) == whole == by_hand(sets, 6)
+
+
+def test_the_cost_does_not_grow_with_a_bound_that_no_element_reaches(monkeypatch: pytest.MonkeyPatch) -> None:
+    tables, of_length = list[int](), np.triu_indices
+
+    def counted(length: int, k: int) -> Any:
+        tables.append(length)
+        return of_length(length, k)
+
+    monkeypatch.setattr(np, "triu_indices", counted)
+    sets = [{1, 2, 3}, {2, 3}, {3, 4}]
+    assert answers(sets, 1000) == by_hand(sets, 1000)
+    assert tables == [2, 3]
 
 
 def by_hand_with_sources(
