@@ -5,7 +5,7 @@ or many.  It reads no clock: times are those of the records.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -97,7 +97,7 @@ class RecordLinker(InMemory):
     def learned(
         cls,
         profile: Profile | str,
-        records: Sequence[Record],
+        records: Iterable[Record],
         *,
         max_candidates: int | None = None,
         guards: Guards = NO_GUARDS,
@@ -146,7 +146,7 @@ class RecordLinker(InMemory):
         from stream_lsh.records.score import Scorer  # noqa: PLC0415 - loads the extra `records`
 
         scorer = Scorer(self.profile)
-        scorer.count(map(self._reader.values, records))
+        scorer.count(self._reader.values(_checked(record)) for record in records)
         self._record_scheme.counted = scorer
         self._pipeline = self._new_pipeline()
 
@@ -187,10 +187,7 @@ class RecordLinker(InMemory):
         return self.add_many(records_of(self._table(data), names))
 
     def _document(self, record: Record) -> Document:
-        if not isinstance(record, Record) or record.fields is None:
-            why = f"got {type(record).__name__} {record!r:.60}, expected a Record, such as Record(row.pop('id'), row)"
-            raise MalformedMessage("record", f"{why}; remove(id) removes one")
-        return record_document(self._reader, record)
+        return record_document(self._reader, _checked(record))
 
     def decide(self, one: str, other: str, same: bool | None) -> None:
         """Decide that two records are, or are not, one entity, whatever their score; None withdraws the decision.
@@ -201,10 +198,14 @@ class RecordLinker(InMemory):
 
         Raises:
             ConfigError: another value of `same`; a text such as "different" would count as True.
+            MalformedMessage: an id that is no string, such as the number in a column of ids.
             UnusableDocument: the same id twice.
         """
         if same not in (True, False, None):
             raise ConfigError(f"decide: got {same!a:.60}, expected True, False or None")
+        for id in (one, other):
+            if not isinstance(id, str):
+                raise MalformedMessage("id", f"got the id {id!r:.60}, expected a string")
         if one == other:
             raise UnusableDocument("id", f"got the id {one!r:.60} twice, expected two records")
         self._pipeline.decide(one, other, None if same is None else SAME if same else DIFFERENT)
@@ -216,7 +217,7 @@ class RecordLinker(InMemory):
 
         A search changes neither records nor counts.
         """
-        values, _ = self._reader.read(fields)
+        values, _ = self._reader.read(_checked_fields(fields))
         edges = self._pipeline.similar(as_text(values, ""), about=About(source=source))
         if edges is None:
             return []
@@ -268,7 +269,7 @@ class RecordLinker(InMemory):
         Raises:
             UnusableDocument: no such record.
         """
-        version, (_, about) = self._pipeline.documents.version(id), self._content(id)
+        (_, about), version = self._content(id), self._pipeline.documents.version(id)
         return Record(id, json.loads(about.title or "{}"), about.source, 0 if version is None else version.time_ms)
 
     def _content(self, id: str) -> tuple[str, About]:
@@ -333,7 +334,22 @@ class RecordLinker(InMemory):
         return Entity(cluster.id, cluster.members, json.loads(summary.golden))
 
 
-def learned_from(profile: Profile, records: Sequence[Record], *, seed: int = 1) -> Profile:
+def _checked(record: Record) -> Record:
+    if not isinstance(record, Record) or record.fields is None:
+        why = f"got {type(record).__name__} {record!r:.60}, expected a Record, such as Record(row.pop('id'), row)"
+        raise MalformedMessage("record", f"{why}; remove(id) removes one")
+    _checked_fields(record.fields)
+    return record
+
+
+def _checked_fields(fields: Mapping[str, object]) -> Mapping[str, object]:
+    if not isinstance(fields, Mapping):  # a row of pandas would be read as one whose names are its values
+        got = type(fields).__name__
+        raise MalformedMessage("record", f"got fields of type {got}, expected a dict, such as row.to_dict()")
+    return fields
+
+
+def learned_from(profile: Profile, records: Iterable[Record], *, seed: int = 1) -> Profile:
     """The profile of `training_on`.
 
     Raises:
@@ -342,7 +358,7 @@ def learned_from(profile: Profile, records: Sequence[Record], *, seed: int = 1) 
     return training_on(profile, records, seed=seed).profile
 
 
-def training_on(profile: Profile, records: Sequence[Record], *, seed: int = 1) -> "Training":
+def training_on(profile: Profile, records: Iterable[Record], *, seed: int = 1) -> "Training":
     """The profile with match weights trained on some records, without labels, and the numbers behind them.
 
     Raises:
@@ -351,7 +367,7 @@ def training_on(profile: Profile, records: Sequence[Record], *, seed: int = 1) -
     from stream_lsh.records.block.blocker import blocker_of  # noqa: PLC0415 - loads the extra `records`
     from stream_lsh.records.train.learning import trained  # noqa: PLC0415
 
-    reader, blocker = Reader(profile), blocker_of(profile)
+    reader, blocker, records = Reader(profile), blocker_of(profile), [*map(_checked, records)]
     values = [reader.values(record) for record in records]
     numbers = {source: number for number, source in enumerate(dict.fromkeys(record.source for record in records))}
     sources = np.array([numbers[record.source] for record in records])

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas  # type: ignore[import-untyped]
 import pytest
 
 from stream_lsh import (
@@ -15,6 +16,7 @@ from stream_lsh import (
     Record,
     RecordLinker,
     SimilarSets,
+    UnusableDocument,
 )
 
 TEXT = "the quick brown fox jumps over the lazy dog"
@@ -105,10 +107,37 @@ def test_rows_of_another_shape_are_refused_with_what_is_expected(make: Callable[
 @pytest.mark.parametrize("wrong", [{"id": "b", "surname": "Doe"}, None, "id", Record("b", None)])  # type: ignore[arg-type]
 def test_a_linker_takes_records_only(wrong: Any) -> None:
     memory = linker()
-    for add in (memory.add, lambda one: memory.add_many([one])):
+    for add in (
+        memory.add,
+        lambda one: memory.add_many([one]),
+        lambda one: RecordLinker("people").count_first([one]),
+        lambda one: RecordLinker.learned("people", [one, one]),
+    ):
         with pytest.raises(MalformedMessage, match=r"expected a Record, such as Record\(row.pop\('id'\), row\)"):
             add(wrong)
     assert len(memory) == 1
+
+
+@pytest.mark.parametrize("fields", [pandas.Series({"surname": "Doe"}), [("surname", "Doe")], "Doe"], ids=type)
+def test_the_fields_of_a_record_are_a_mapping(fields: Any) -> None:
+    memory = linker()
+    for use in (memory.search, lambda one: memory.add(Record("b", one))):
+        with pytest.raises(MalformedMessage, match=r"got fields of type .*, expected a dict, such as row.to_dict\(\)"):
+            use(fields)
+    assert len(memory) == 1
+
+
+def test_records_to_learn_from_may_be_a_generator() -> None:
+    records = [Record(str(number), {"surname": f"Doe{number % 9}", "city": f"c{number % 5}"}) for number in range(60)]
+    assert RecordLinker.learned("people", iter(records)).profile == RecordLinker.learned("people", records).profile
+
+
+def test_an_id_that_is_no_string_is_an_error_of_decisions_and_of_the_record() -> None:
+    memory = linker()
+    with pytest.raises(MalformedMessage, match="got the id 1, expected a string"):
+        memory.decide("a", 1, same=True)  # type: ignore[arg-type]
+    with pytest.raises(UnusableDocument, match="got 1, expected the id of a record that was added"):
+        memory.record(1)  # type: ignore[arg-type]
 
 
 def test_a_time_may_be_an_integer_of_numpy() -> None:
