@@ -32,6 +32,7 @@ from math import isfinite
 from typing import Any, NamedTuple, cast
 
 import msgspec
+import numpy as np
 
 from stream_lsh.errors import MalformedMessage, UnusableDocument
 from stream_lsh.model import About, Document
@@ -261,8 +262,10 @@ def _cleaned(text: str) -> str:
 def _storable(value: object) -> object:
     if isinstance(value, str):
         return _SURROGATES.sub("", value)
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_storable(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         return None
     return None if isinstance(value, float) and not isfinite(value) else value

@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable, Mapping
 from functools import partial
 
+import numpy as np
+
 from stream_lsh.errors import MalformedMessage
 from stream_lsh.records.model import SEVERAL
 from stream_lsh.records.standardise.address import address
@@ -108,5 +110,7 @@ def text_of(value: object) -> str:
         if value.is_integer() and abs(value) <= _MOST_WHOLE:
             return str(int(value))
         return f"{value:.15g}" if math.isfinite(value) else ""
+    if isinstance(value, np.bool_ | np.integer | np.float32):  # that of 64 bits is a float of Python
+        return text_of(value.item())
     sort = "an object" if isinstance(value, dict) else f"a {type(value).__name__}"
     raise MalformedMessage("field", f"got {sort} as the value of a field, expected a text, a number or a list of them")

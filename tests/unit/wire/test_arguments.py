@@ -1,10 +1,10 @@
 """Invalid arguments of programs: a missing value removes nothing, and the error of each class names the valid types."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-import pandas  # type: ignore[import-untyped]
 import pytest
 
 from stream_lsh import (
@@ -19,6 +19,7 @@ from stream_lsh import (
     UnusableDocument,
 )
 
+pandas: Any = import_module("pandas")
 TEXT = "the quick brown fox jumps over the lazy dog"
 
 
@@ -147,3 +148,10 @@ def test_a_time_may_be_an_integer_of_numpy() -> None:
     memory = linker()
     memory.add(Record("b", {"surname": "Doe"}, time_ms=time_ms))  # type: ignore[arg-type]
     assert memory.record("b").time_ms == 7
+
+
+def test_values_of_a_record_may_be_numbers_of_numpy_and_a_tuple_of_any_texts() -> None:
+    memory = linker()
+    values = {"phone": np.float64(4930123456), "postcode": np.int64(4109), "name": ("Jane\ud800", np.int32(5))}
+    memory.add(Record("b", values))
+    assert memory.record("b").fields == {"phone": 4930123456.0, "postcode": 4109, "full_name": ["Jane", 5]}
