@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from os import PathLike
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -80,7 +81,7 @@ def deduplicate(
 
 def link(
     data: T,
-    profile: Profile | str,
+    profile: Profile | str | PathLike[str],
     *,
     entity: str = "entity",
     golden: bool = False,
@@ -136,7 +137,7 @@ def link(
     check_names(table)
     if not golden:
         _check_new(table, "entity", entity)
-    base = find_profile(profile) if isinstance(profile, str) else profile
+    base = find_profile(profile)
     if threshold is not None:
         base = replace(base, match=threshold, review=min(base.review, threshold))
     names = replace(RecordNames.of(base, None, source, time, timed=True), id=(_ROW,))

@@ -7,6 +7,7 @@ or many.  It reads no clock: times are those of the records.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
+from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
@@ -74,9 +75,9 @@ class RecordLinker(InMemory):
     _KIND: ClassVar[str] = "records"
 
     def __init__(
-        self, profile: Profile | str, *, max_candidates: int | None = None, guards: Guards = NO_GUARDS
+        self, profile: Profile | str | PathLike[str], *, max_candidates: int | None = None, guards: Guards = NO_GUARDS
     ) -> None:
-        self.profile = find_profile(profile) if isinstance(profile, str) else profile
+        self.profile = find_profile(profile)
         problems = [f"guards.{name}: {problem}" for name, problem in guards.problems(self.profile.match)]
         if max_candidates is not None and max_candidates < 0:
             problems.append(f"max_candidates: got {max_candidates}, expected 0 (no caps) or more")
@@ -96,7 +97,7 @@ class RecordLinker(InMemory):
     @classmethod
     def learned(
         cls,
-        profile: Profile | str,
+        profile: Profile | str | PathLike[str],
         records: Iterable[Record],
         *,
         max_candidates: int | None = None,
@@ -107,8 +108,7 @@ class RecordLinker(InMemory):
         Raises:
             InputError: fewer than two records, or an unreadable value.
         """
-        base = find_profile(profile) if isinstance(profile, str) else profile
-        return cls(learned_from(base, records), max_candidates=max_candidates, guards=guards)
+        return cls(learned_from(find_profile(profile), records), max_candidates=max_candidates, guards=guards)
 
     @classmethod
     def _arguments(cls, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -51,8 +51,8 @@ def bundled_text(name: str) -> str:
     return files("stream_lsh.kinds.record").joinpath("bundled", f"{name}.toml").read_text(encoding="utf-8")
 
 
-def find_profile(name: str) -> Profile:
-    """The bundled profile with this name, or else the profile in the file at this path.
+def find_profile(name: str | os.PathLike[str] | Profile) -> Profile:
+    """The bundled profile with this name, or else the profile in the file at this path; a profile is its own.
 
     Raises:
         ConfigError: neither exists, or all problems of the file.
@@ -64,6 +64,12 @@ def find_profile(name: str) -> Profile:
         Traceback (most recent call last):
         stream_lsh.errors.ConfigError: profile: got 'product', expected people, ... file; did you mean 'products'?
     """
+    if isinstance(name, Profile):
+        return name
+    if isinstance(name, os.PathLike):
+        return load_profile(name)
+    if not isinstance(name, str):
+        raise ConfigError(f"profile: got {name!r:.60}, expected a Profile, {', '.join(BUNDLED)} or the path of a file")
     is_path = os.path.exists(name) or os.path.basename(name) != name or name.endswith(".toml")
     return load_profile(name) if is_path and name not in BUNDLED else bundled(name)
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from stream_lsh import (
+    ConfigError,
     Document,
     MalformedMessage,
     NearDuplicates,
@@ -17,7 +19,9 @@ from stream_lsh import (
     RecordLinker,
     SimilarSets,
     UnusableDocument,
+    link,
 )
+from stream_lsh.kinds.record.profiles import bundled_text
 
 pandas: Any = import_module("pandas")
 TEXT = "the quick brown fox jumps over the lazy dog"
@@ -155,3 +159,17 @@ def test_values_of_a_record_may_be_numbers_of_numpy_and_a_tuple_of_any_texts() -
     values = {"phone": np.float64(4930123456), "postcode": np.int64(4109), "name": ("Jane\ud800", np.int32(5))}
     memory.add(Record("b", values))
     assert memory.record("b").fields == {"phone": 4930123456.0, "postcode": 4109, "full_name": ["Jane", 5]}
+
+
+def test_a_profile_is_one_its_name_or_its_path(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(bundled_text("people"), "utf-8")
+    by_name, by_path = RecordLinker("people").profile, RecordLinker(tmp_path / "mine.toml").profile
+    assert RecordLinker(by_path).profile == by_path == by_name
+    rows, records = [{"name": "Jane Doe"}] * 2, [Record("a", {"name": "Jane Doe"})] * 2
+    assert link(rows, tmp_path / "mine.toml") == link(rows, "people")
+    uses: list[Any] = [RecordLinker, lambda one: link(rows, one), lambda one: RecordLinker.learned(one, records)]
+    for use in uses:
+        with pytest.raises(
+            ConfigError, match=r"profile: got None, expected a Profile, people, .* or the path of a file"
+        ):
+            use(None)
