@@ -212,6 +212,8 @@ def shingler(spec: str, seed: int = 1) -> Shingler:
         Traceback (most recent call last):
         stream_lsh.errors.ConfigError: shingles: got 'words:3', expected ...; did you mean 'word:3'?
     """
+    if not isinstance(spec, str):
+        raise ConfigError(f"shingles: got {spec!r:.60}, expected a name, such as {DEFAULT!r}")
     parts = _parts(spec)
     kind = KINDS.get(parts.kind)
     values = _values(kind, parts.arguments) if kind else None

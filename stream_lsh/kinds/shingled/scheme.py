@@ -58,7 +58,7 @@ class ShingledTexts(SchemeDefaults):
         self._min_characters = min_characters
         self._recent = RecentShingles()
         self._normaliser = Normaliser(normalise)
-        self._shingler = shingler(shingles, seed) if isinstance(shingles, str) else shingles
+        self._shingler = shingles if callable(shingles) else shingler(shingles, seed)
 
     @property
     def text_settings(self) -> Settings:

@@ -264,6 +264,7 @@ def test_a_query_is_a_string() -> None:
         {"threshold": 0},
         {"threshold": 1.5},
         {"shingles": "word"},
+        {"shingles": 3},
         {"normalise": "nfc"},
         {"recall": 1},
         {"retention_ms": 0},
