@@ -14,7 +14,7 @@ from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.model import Document
 from stream_lsh.pipeline.limits import Limits
 from stream_lsh.pipeline.local import BATCH, LocalPipeline
-from stream_lsh.text.functions import functions_of, whole_file
+from stream_lsh.text.functions import canonical, functions_of, whole_file
 from stream_lsh.text.shinglers.code import CodeShingler
 
 THRESHOLD = 0.6
@@ -111,11 +111,12 @@ class DuplicateCode:
         Args:
             path: its name in results.
             source: its text; a file that cannot be parsed is compared as a whole.
-            language: an alias of Pygments; `text.functions.LANGUAGES` has those of files.
+            language: any alias of Pygments; `text.functions.LANGUAGES` has those of files.
 
         Raises:
             ConfigError: no such language.
         """
+        language = canonical(language)
         lexer = self._lexer(language)
         for function in [whole_file(source)] if self._whole_files else functions_of(source, language):
             tokens = lexer.tokens(function.text)

@@ -7,6 +7,7 @@ separate functions.
 """
 
 import ast
+import functools
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -35,6 +36,21 @@ _CONTROL = frozenset(
     {"if", "for", "foreach", "while", "switch", "catch", "synchronized", "using", "lock", "match", "with"}
 )
 _LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+@functools.cache
+def canonical(language: str) -> str:
+    """The value of LANGUAGES for any alias of a language; for a language that is not there, its first alias.
+
+    Raises:
+        ConfigError: Pygments is missing, or has no such language.
+
+    Example:
+        >>> canonical("py"), canonical("c++"), canonical("haskell")
+        ('python', 'cpp', 'haskell')
+    """
+    aliases: list[str] = require(language).aliases
+    return next((alias for alias in aliases if alias in LANGUAGES.values()), aliases[0])
 
 
 class Function(NamedTuple):

@@ -48,6 +48,11 @@ def runs(tokens: list[str], k: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(tokens[at : at + k]) for at in range(len(tokens) - k + 1))
 
 
+def test_the_aliases_of_a_language_are_one_language() -> None:
+    matches = code(("a.py", TOTAL, "py"), ("b.py", RENAMED, "python3")).matches()
+    assert matches == code(("a.py", TOTAL), ("b.py", RENAMED)).matches() != []
+
+
 def test_a_copy_that_was_renamed_from_head_to_foot_is_the_same() -> None:
     (match,) = code(("b.py", RENAMED), ("a.py", TOTAL), ("c.py", OTHER)).matches()
     assert match.similarity == 1.0
