@@ -71,7 +71,7 @@ class Family(Protocol):
         if not (distances >= 0).all():
             raise ConfigError(f"{self.name}: got the distance {distances.min()}, expected 0 or more")
         probabilities = self.curve(np.atleast_1d(distances))
-        return probabilities if isinstance(distance, np.ndarray) else float(probabilities[0])
+        return probabilities if np.ndim(distance) else float(probabilities[0])
 
     def sensitivity(self, d1: float, d2: float) -> Sensitivity:
         """The sensitivity of the family at two distances, d1 below d2."""
@@ -200,7 +200,7 @@ class Composed:
     def probability(self, distance: float | F64) -> float | F64:
         """The probability that one function agrees for two items at this distance; a number or float64[n]."""
         found = self.curve(np.atleast_1d(np.asarray(distance, np.float64)))
-        return found if isinstance(distance, np.ndarray) else float(found[0])
+        return found if np.ndim(distance) else float(found[0])
 
     def sensitivity(self, d1: float, d2: float) -> Sensitivity:
         """The sensitivity of the family at two distances, d1 below d2."""

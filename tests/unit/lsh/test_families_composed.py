@@ -62,6 +62,11 @@ def test_the_probability_is_the_exact_one(thousandths: int, cascade: tuple[Step,
     assert composed.probability(distance).tolist() == composed.curve(distance).tolist()
 
 
+def test_a_list_of_distances_has_a_probability_for_each() -> None:
+    for family in (MinHash(), MinHash().and_(2)):
+        assert family.probability([0.25, 0.5]).tolist() == [family.probability(one) for one in (0.25, 0.5)]  # type: ignore[call-overload]
+
+
 def test_the_missed_share_is_precise_where_the_probability_is_1() -> None:
     composed = MinHash().and_(2).or_(400)
     missed = composed.misses(np.array([0.2]))[0]
