@@ -184,6 +184,9 @@ def decide(
 
 
 def _get(answer: type[T], pipeline: str, *segments: str, options: Mapping[str, Any]) -> Call[T]:
+    for segment in segments:
+        if not isinstance(segment, str):
+            raise ConfigError(f"{segments[0]}: got the id {segment!r:.60}, expected a string")
     if "" in segments:
         raise UnknownId(f"{segments[0]}: got an empty id, which no document, cluster or entity has")
     values = {**options, "stale": "allow" if options.get("stale") else None}

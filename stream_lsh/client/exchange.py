@@ -98,8 +98,9 @@ def service_at(url: str, token: str = "") -> Service:
         >>> service_at("http://10.0.0.1:6067/v1/").url, service_at("https://queries.example/news").base
         ('http://10.0.0.1:6067', '/news')
     """
-    parts = urlsplit(url)
+    parts = urlsplit("")
     try:
+        parts = urlsplit(url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError:
         port = 0

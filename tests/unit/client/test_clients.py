@@ -159,6 +159,7 @@ def test_no_service_is_an_error(asked: Asked) -> None:
         ("ftp://a.example", ""),
         ("http://", ""),
         ("http://a.example:99999", ""),
+        ("http://[::1", ""),
         ("http://me:secret@a.example", ""),
         ("http://a.example/?x=1", ""),
         ("http://a.example/\r\nX: y", ""),
@@ -182,6 +183,13 @@ def test_one_value_is_asked_for(asked: Asked, options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("call", [Call("document", ("",)), Call("cluster", ("",)), Call("pair", ("a", ""))])
 def test_an_empty_id_is_unknown_and_not_sent(asked: Asked, call: Call) -> None:
     with pytest.raises(UnknownId, match="got an empty id"):
+        asked("http://127.0.0.1:1", call)
+
+
+@both
+@pytest.mark.parametrize("call", [Call("document", (5,)), Call("cluster", (None,)), Call("pair", ("a", b"b"))])
+def test_an_id_that_is_no_string_is_a_wrong_request(asked: Asked, call: Call) -> None:
+    with pytest.raises(ConfigError, match=r"^(documents|clusters|pairs): got the id (5|None|b'b'), expected a string$"):
         asked("http://127.0.0.1:1", call)
 
 
