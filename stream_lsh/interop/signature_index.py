@@ -104,7 +104,7 @@ class SignatureIndex:
         self._table.insert(*self._postings(np.arange(first, first + len(keys))))
 
     def remove(self, keys: Sequence[str]) -> None:
-        """Remove signatures.
+        """Remove signatures; a key may occur twice.
 
         Raises:
             ConfigError: a key that is not in the index.
@@ -112,7 +112,8 @@ class SignatureIndex:
         missing = [key for key in keys if key not in self._rows]
         if missing:
             raise ConfigError(f"keys: got {missing[0]!r}, expected keys that are in the index")
-        refs, _, rows, buckets = self._postings(np.array([self._rows.pop(key) for key in keys], np.int64))
+        places = [self._rows.pop(key) for key in dict.fromkeys(keys)]
+        refs, _, rows, buckets = self._postings(np.array(places, np.int64))
         if keys:
             self._table.remove(refs, rows, buckets)
 
