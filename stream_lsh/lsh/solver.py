@@ -237,10 +237,18 @@ def banding_of(
         recall: the requested recall; None: no request.
         histogram: as for `choose_banding`.
 
+    Raises:
+        ConfigError: an invalid setting.
+
     Example:
         >>> round(banding_of(0.8, 14, 9).probability_at_threshold, 3)
         0.867
     """
+    if not 0 < threshold < 1 or bands < 1 or rows < 1:
+        raise ConfigError(
+            f"banding: got {bands} bands of {rows} rows for a threshold of {threshold}, expected at least 1 of each "
+            "and a number above 0 and below 1"
+        )
     reached = candidate_probability(threshold, bands, rows)
     shares = _spread(histogram).shares(threshold, bands, rows)
     return Banding(bands, rows, threshold, reached if recall is None else recall, reached, *shares)

@@ -59,10 +59,15 @@ def estimated_sizes(signatures: SignatureBatch) -> F64:
 def size_standard_error(slots: int) -> float:
     """The standard error of an estimated size, as a share of the size.
 
+    Raises:
+        ConfigError: fewer than 3 slots, whose estimates have none.
+
     Example:
         >>> round(size_standard_error(128), 3)
         0.089
     """
+    if slots < _LEAST_SLOTS:
+        raise ConfigError(f"slots: got {slots}, expected {_LEAST_SLOTS} or more: with fewer the error is infinite")
     return 1 / math.sqrt(slots - 2)
 
 

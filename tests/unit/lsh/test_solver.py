@@ -160,6 +160,12 @@ def test_a_pinned_banding_has_to_fit_and_to_reach_the_recall() -> None:
     assert pinned(0.8, 0.99, 256, 26, 8).probability_at_threshold >= 0.99
 
 
+@pytest.mark.parametrize("banding", [(0.8, 0, 4), (0.8, 4, 0), (1.5, 2, 2), (float("nan"), 2, 2)])
+def test_a_banding_that_cannot_be_is_rejected(banding: tuple[float, int, int]) -> None:
+    with pytest.raises(ConfigError, match=r"^banding: got \d bands of \d rows for a threshold of"):
+        banding_of(*banding)
+
+
 def test_any_banding_reports_its_recall() -> None:
     banding = banding_of(0.8, 16, 8, recall=0.99)
     assert round(banding.probability_at_threshold, 3) == 0.947

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream_lsh.errors import ConfigError, InvariantError
-from stream_lsh.sketch.cardinality import estimated_sizes, shared_shingles, united_shingles
+from stream_lsh.sketch.cardinality import estimated_sizes, shared_shingles, size_standard_error, united_shingles
 from stream_lsh.sketch.catalog import scheme
 from stream_lsh.sketch.estimate import union
 from stream_lsh.sketch.merging import union_by_group, union_of_all
@@ -64,3 +64,9 @@ def test_intersection_and_union_follow_from_sizes_and_similarity() -> None:
         arguments = np.array([shared / together]), np.array([float(left)]), np.array([float(right)])
         assert shared_shingles(*arguments).tolist() == pytest.approx([shared])
         assert united_shingles(*arguments).tolist() == pytest.approx([together])
+
+
+def test_two_slots_have_no_finite_error() -> None:
+    assert size_standard_error(3) == 1.0
+    with pytest.raises(ConfigError, match="slots: got 2, expected 3 or more"):
+        size_standard_error(2)
