@@ -47,6 +47,14 @@ def test_large_arguments_are_computed_too() -> None:
     assert incomplete_beta(np.array([n]), np.array([n]), np.array([0.5])).tolist() == pytest.approx([0.5], rel=1e-9)
 
 
+@pytest.mark.parametrize(("slots", "agreeing"), [(1_000, 330), (10_000, 3_100)])
+def test_long_tails_have_the_stated_precision(slots: int, agreeing: int) -> None:
+    terms = (math.comb(slots, j) * 3**j * 7 ** (slots - j) for j in range(agreeing, agreeing + 600))
+    want = float(Fraction(sum(terms), 10**slots))
+    got = incomplete_beta(np.array([agreeing]), np.array([slots - agreeing + 1]), np.array([0.3]))
+    assert got.tolist() == pytest.approx([want], rel=1e-10)
+
+
 @pytest.mark.parametrize("slots", [1, 5, 20, 33])
 @pytest.mark.parametrize(("least", "error"), [(Fraction(1, 2), Fraction(1, 10)), (Fraction(1, 5), Fraction(3, 10))])
 def test_no_similarity_fails_more_often_than_the_worst_and_one_fails_so(
