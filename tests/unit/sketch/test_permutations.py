@@ -7,6 +7,7 @@ from stream_lsh.arrays import I64
 from stream_lsh.errors import ConfigError
 from stream_lsh.sketch.permutations import (
     NO_ROW,
+    _is_prime,
     agreeing_share,
     characteristic_matrix,
     minhashes_by_permutation,
@@ -70,3 +71,11 @@ def test_an_invalid_universe_permutation_or_universal_hash_is_rejected() -> None
     assert len(caught.value.problems) == 4
     with pytest.raises(ConfigError, match="expected a prime of 10 or more"):
         universal_hashes(10, [1], [1], 7)
+
+
+def test_primes_of_any_size_are_recognised() -> None:
+    small = [number for number in range(-2, 3_000) if _is_prime(number)]
+    assert small == [number for number in range(2, 3_000) if all(number % divisor for divisor in range(2, number))]
+    assert [_is_prime(number) for number in (2**31 - 1, 2**61 - 1, 2**61 + 1, (2**31 - 1) ** 2)] == [1, 1, 0, 0]
+    assert not any(map(_is_prime, (3_215_031_751, 3_825_123_056_546_413_051, 2_152_302_898_747)))  # pseudoprimes
+    assert universal_hashes(5, [2**60], [7], 2**61 - 1).shape == (5, 1)
