@@ -192,6 +192,8 @@ class _Dicts:
             if not isinstance(row, dict):
                 raise ConfigError(f"got a row of type {type(row).__name__}, expected dicts")
         self.names = list(dict.fromkeys(name for row in self._rows for name in row))
+        if self._rows and not self.names:
+            raise ConfigError("got rows without any column, expected dicts that name them")
 
     def column(self, argument: str, name: str) -> list[Any]:
         if self._rows:

@@ -1,12 +1,13 @@
 """`deduplicate`, compared with the classes of the library and with what pandas and polars select themselves."""
 
+from collections.abc import Callable
 from importlib import import_module
 from random import Random
 from typing import Any
 
 import pytest
 
-from stream_lsh import ConfigError, NearDuplicates, deduplicate
+from stream_lsh import ConfigError, NearDuplicates, deduplicate, link
 
 pandas: Any = import_module("pandas")
 polars: Any = import_module("polars")
@@ -158,6 +159,7 @@ def test_wrong_arguments_are_named(library: str, arguments: dict[str, Any], word
         ({"text": ["a"]}, "got dict, expected an in-memory frame"),
         (5, "got int, expected an in-memory frame"),
         (["a", "b"], "got a row of type str, expected dicts"),
+        ([{}, {}], "got rows without any column"),
         ([{"text": "a"}, None], "got a row of type NoneType, expected dicts"),
         (polars.DataFrame(ROWS).lazy(), "got LazyFrame, expected an in-memory frame"),
         (pandas.DataFrame([["a", "b"]], columns=["text", "text"]), "two columns of the same name"),
@@ -165,6 +167,8 @@ def test_wrong_arguments_are_named(library: str, arguments: dict[str, Any], word
     ],
 )
 def test_other_types_are_rejected(data: Any, words: str) -> None:
-    with pytest.raises(ConfigError) as error:
-        deduplicate(data)
-    assert words in str(error.value)
+    uses: list[Callable[[], Any]] = [lambda: deduplicate(data), lambda: link(data, "people")]
+    for use in uses:
+        with pytest.raises(ConfigError) as error:
+            use()
+        assert words in str(error.value)
