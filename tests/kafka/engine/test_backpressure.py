@@ -69,6 +69,26 @@ def test_closed_sources_wait_and_internal_topics_go_on_across_a_rebalance(broker
     assert asyncio.run(closed_and_opened(broker.address, name)) == [100, 100, 100, 1100]
 
 
+async def closed_across_a_rebalance(address: str, name: str) -> None:
+    """A worker that is no longer new looks for stalled partitions while its source is closed."""
+    source, inner = f"{name}-source", f"{name}-inner"
+    await make_topics(address, source, inner)
+    app, got = two_streams(address, name, stream_processing_timeout=0.001)
+    async with running(app):
+        await Backpressure(app, [source], high_bytes=100, low_bytes=50).report(101)
+        await rejoin(app)
+        await feed(address, inner, numbers(0, 10))
+        await until(lambda: len(got[inner]) == 10)
+        await app.consumer.verify_all_partitions_active()
+
+
+def test_a_closed_source_is_not_reported_as_stalled(
+    broker: Broker, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    asyncio.run(closed_across_a_rebalance(broker.address, name))
+    assert [record.getMessage() for record in caplog.records if name in record.getMessage()] == []
+
+
 async def seconds_to_reopen(address: str, name: str, fetch_max_wait_ms: int) -> float:
     source, inner = f"{name}-source", f"{name}-inner"
     await make_topics(address, source, inner)
