@@ -10,7 +10,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from aiokafka.errors import GroupCoordinatorNotAvailableError  # type: ignore[import-untyped]
+from aiokafka.errors import (  # type: ignore[import-untyped]
+    GroupCoordinatorNotAvailableError,
+    NotLeaderForPartitionError,
+)
 
 from stream_lsh.errors import ConfigError, DamagedBytes, StateError, StreamLSHError
 
@@ -55,10 +58,10 @@ class Repeats(logging.Filter):
         return count < self._shown
 
 
-class CoordinatorRetries(logging.Filter):
-    """Drops the retries against a broker whose group coordinator starts; it shows those that take longer.
+class StartingRetries(logging.Filter):
+    """Drops the retries while a group coordinator or the leader of a new topic starts; it shows those that take longer.
 
-    Fault (aiokafka 0.14.0): every first start on a new broker logs an error that the client handles itself.
+    Fault (aiokafka 0.14.0): the first start of an application logs errors that the client handles itself.
 
     Args:
         clock: monotonic seconds.
@@ -71,8 +74,8 @@ class CoordinatorRetries(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether a line is shown."""
-        error = record.args[0] if isinstance(record.args, tuple) and record.args else None
-        if not isinstance(error, GroupCoordinatorNotAvailableError):
+        starting = (GroupCoordinatorNotAvailableError, NotLeaderForPartitionError)
+        if not isinstance(record.args, tuple) or not any(isinstance(each, starting) for each in record.args):
             return True
         self._first = self._clock() if self._first is None else self._first
         return self._clock() - self._first > WITHIN_SECONDS
@@ -128,7 +131,7 @@ def log_to_stderr(level: str) -> None:
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s"))
     chosen = getattr(logging, level.upper())
     if chosen > logging.DEBUG:
-        handler.addFilter(CoordinatorRetries())
+        handler.addFilter(StartingRetries())
         handler.addFilter(Repeats())
         handler.addFilter(OperatorErrors())
         # The engine's timers yield to the loop for each partition, and warn whenever other tasks take a while.

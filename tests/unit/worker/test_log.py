@@ -4,10 +4,13 @@ import logging
 from typing import Any
 
 import pytest
-from aiokafka.errors import GroupCoordinatorNotAvailableError  # type: ignore[import-untyped]
+from aiokafka.errors import (  # type: ignore[import-untyped]
+    GroupCoordinatorNotAvailableError,
+    NotLeaderForPartitionError,
+)
 
 from stream_lsh.errors import ConfigError, InvariantError
-from stream_lsh.worker.log import WITHIN_SECONDS, CoordinatorRetries, OperatorErrors, Repeats, client_log
+from stream_lsh.worker.log import WITHIN_SECONDS, OperatorErrors, Repeats, StartingRetries, client_log
 
 
 def record(name: str, line: int, message: str, *arguments: Any) -> logging.LogRecord:
@@ -39,17 +42,22 @@ def test_messages_of_the_engine_about_its_services_are_shown_only_if_they_are_wa
     assert not repeats.filter(service)
 
 
-def test_retries_against_a_starting_coordinator_are_shown_only_if_they_go_on() -> None:
+@pytest.mark.parametrize(
+    ("message", "before"), [("request failed: %s", ()), ("Failed fetch offsets from %s: %s", (1,))]
+)
+@pytest.mark.parametrize("kind", [GroupCoordinatorNotAvailableError, NotLeaderForPartitionError])
+def test_retries_while_a_coordinator_or_a_leader_starts_are_shown_only_if_they_go_on(
+    kind: type[Exception], message: str, before: tuple[int, ...]
+) -> None:
     now = [100.0]
-    retries = CoordinatorRetries(lambda: now[0])
+    retries = StartingRetries(lambda: now[0])
 
     def shown(error: Exception) -> bool:
-        record = logging.LogRecord("aiokafka", logging.ERROR, "x.py", 7, "request failed: %s", (error,), None)
-        return retries.filter(record)
+        return retries.filter(logging.LogRecord("aiokafka", logging.ERROR, "x.py", 7, message, (*before, error), None))
 
-    assert [shown(GroupCoordinatorNotAvailableError()), shown(OSError("other"))] == [False, True]
+    assert [shown(kind()), shown(OSError("other"))] == [False, True]
     now[0] += WITHIN_SECONDS + 1
-    assert shown(GroupCoordinatorNotAvailableError())
+    assert shown(kind())
 
 
 def test_tracebacks_of_the_stop_after_an_operator_error_are_dropped() -> None:
