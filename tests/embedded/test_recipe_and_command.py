@@ -91,8 +91,11 @@ async def test_the_commands_explain_a_pair_and_decide_on_it() -> None:
         code, out, _ = await command("explain", "1", "2", *at)
         assert (code, out.splitlines()[0]) == (0, "in the same entity")
         assert "surname +" in out
-        code, out, _ = await command("decide", "2", "1", "different", "--by", "ben", *at)
-        assert (code, out.startswith("1 ~ 2: different, ")) == (0, True)
+        code, out, err = await command("decide", "2", "1", "different", "--by", "ben", *at)
+        assert (code, out.startswith("1 ~ 2: different, "), err) == (0, True, "")
+        code, out, err = await command("decide", "1", "4", "same", *at)
+        assert (code, out.startswith("1 ~ 4: same, ")) == (0, True)
+        assert err == "note: no record has the id 4: the decision is kept until one does\n"
         await running.worker.settled()
         assert [key for key, _ in await running.read("matches")] == []
         assert (await command("decide", "1", "2", "perhaps", *at))[0] == 2

@@ -1,11 +1,17 @@
 """`stream-lsh decide`: a human decision on two records of a running stream."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.options.query_api import add_query_api, client_of
+from stream_lsh.cli.output.atomic_files import report_lines
 from stream_lsh.cli.output.terminal import Screen, plain
+from stream_lsh.errors import NotAvailable, UnknownId
+
+if TYPE_CHECKING:
+    from stream_lsh.client.synchronous import Client
 
 UNDO = "undo"
 DECISIONS = {"same": "same", "different": "different", UNDO: None}
@@ -19,6 +25,7 @@ examples:
 
 same: the records belong to one entity.  different: they never share an entity, even if other records connect them.
 undo: withdraw the latest decision; the score of the pair applies again.
+A decision may precede its records; the command notes ids that no record has.
 The worker needs the key `ask` in [worker].  The command waits up to two seconds until the decision is in effect.
 Exit code 1: no worker can answer now; 2: a wrong option, URL, token or pipeline.
 """
@@ -33,7 +40,20 @@ def run(arguments: Sequence[str]) -> int:
         effect = "in effect" if decided.in_effect else "stored, takes effect soon"
         screen.line(plain(f"{decided.left} ~ {decided.right}: {options.decision}, {effect}"))
         screen.finish()
+        unknown = _unknown(client, (decided.left, decided.right))
+        report_lines(plain(f"note: no record has the id {id}: the decision is kept until one does") for id in unknown)
     return 0
+
+
+def _unknown(client: "Client", ids: Sequence[str]) -> Iterator[str]:
+    """The ids that no record has; a worker that does not answer now is no reason to fail, as the decision is stored."""
+    for id in ids:
+        try:
+            client.document(id, limit=1)
+        except UnknownId:
+            yield id
+        except NotAvailable:
+            return
 
 
 def make_parser() -> Parser:
