@@ -18,6 +18,9 @@ _MOST_ROWS = 500
 _MOST_SIMILARITIES = 10_000
 
 
+_FIELDS = {"size", "members", "representative", "event"}
+
+
 class Row(NamedTuple):
     """The latest published state of a cluster."""
 
@@ -52,8 +55,8 @@ class ClusterTable:
     def cluster(self, id: str, value: bytes | None) -> None:
         """A message of `clusters`."""
         self._rows.pop(id, None)
-        if value is not None:
-            fields: dict[str, Any] = json.loads(value)
+        fields = _parsed(value)
+        if fields.keys() >= _FIELDS:
             about = fields.get("headline") or fields["representative"]
             self._rows[id] = Row(fields["size"], fields["members"][0], about, fields["event"])
             if len(self._rows) > _MOST_ROWS:
@@ -63,7 +66,7 @@ class ClusterTable:
         """A message of `members`."""
         self._similarities.pop(id, None)
         if value is not None:
-            self._similarities[id] = json.loads(value).get("similarity")
+            self._similarities[id] = _parsed(value).get("similarity")
             if len(self._similarities) > _MOST_SIMILARITIES:
                 self._similarities.popitem(last=False)
 
@@ -92,3 +95,11 @@ class ClusterTable:
             f"{self._name}: {latest}{clusters:,} cluster{'s' * (clusters != 1)}, "
             f"{documents:,} document{'s' * (documents != 1)}"
         )
+
+
+def _parsed(value: bytes | None) -> dict[str, Any]:
+    """The fields of a message; none if the key is gone, or if another program wrote it."""
+    try:
+        return dict(json.loads(value or b"{}"))
+    except (TypeError, ValueError):
+        return {}

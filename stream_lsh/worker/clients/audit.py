@@ -47,11 +47,28 @@ class Published:
         pairs: the similarity of each pair.
         members: the cluster of each document.
         expired: documents that have left their clusters because they have expired.
+        unreadable: topic and key of each record that is no result.
     """
 
     pairs: dict[Pair, float] = field(default_factory=dict)
     members: dict[str, str] = field(default_factory=dict)
     expired: set[str] = field(default_factory=set)
+    unreadable: list[tuple[str, str]] = field(default_factory=list)
+
+    def take(self, record: Any, *, is_pair: bool) -> None:
+        """Take a record of the topic of matches, or of that of members."""
+        try:
+            id = record.key.decode("utf-8", "surrogatepass")
+            if record.value is None:
+                if ("reason", b"expired") in record.headers:
+                    self.expired.add(id)
+            elif is_pair:
+                left, right = map(str, json.loads(id))
+                self.pairs[left, right] = float(json.loads(record.value)["similarity"])
+            else:
+                self.members[id] = str(json.loads(record.value)["cluster"])
+        except (AttributeError, LookupError, TypeError, ValueError):  # of another program
+            self.unreadable.append((record.topic, (record.key or b"").decode("utf-8", "replace")))
 
 
 @dataclass(slots=True)
@@ -209,17 +226,8 @@ async def read_published(
         begins, ends = await bounds(config.kafka, partitions_of(topic, topics[topic].partitions))
         if any(begins.values()):
             doubts.gone.append(topic)
-        for key, record in (await newest(config.kafka, begins, ends)).items():
-            if record.value is None:
-                if ("reason", b"expired") in record.headers:
-                    published.expired.add(key.decode("utf-8", "surrogatepass"))
-                continue
-            value = json.loads(record.value)
-            if topic == pipeline.matches_topic:
-                left, right = json.loads(key)
-                published.pairs[left, right] = value["similarity"]
-            else:
-                published.members[key.decode("utf-8", "surrogatepass")] = value["cluster"]
+        for record in (await newest(config.kafka, begins, ends)).values():
+            published.take(record, is_pair=topic == pipeline.matches_topic)
     return published
 
 
@@ -289,6 +297,7 @@ def compare(
     running, partly = doubts.waiting > 0, bool(doubts.lost or doubts.unsure)
     cut = running or doubts.capped
     problems = (
+        ("records are not results", published.unreadable, False),
         ("pairs are missing", missing, cut or pipeline.matches_topic in doubts.gone),
         ("pairs are wrong", pairs.keys() - true.keys() - also, running),
         ("similarities differ", [pair for pair in pairs.keys() & true.keys() if pairs[pair] != true[pair]], running),

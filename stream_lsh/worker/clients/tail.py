@@ -130,7 +130,10 @@ def _line(kind: str, key: str, value: bytes | None, headers: dict[str, str]) -> 
         return f"{headers.get('reason', '?'):<6} {key or headers.get('key', '')}  {headers.get('error', '')}"
     if value is None:
         return f"gone   {key}  {why}".rstrip()
-    return _result_line(kind, key, json.loads(value))
+    try:
+        return _result_line(kind, key, json.loads(value))
+    except (AttributeError, LookupError, TypeError, ValueError):  # of another program
+        return f"not a result  {key}  {value.decode('utf-8', 'replace')}"
 
 
 def _result_line(kind: str, key: str, row: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 import json
 from io import StringIO
 
+import pytest
 from rich.console import Console
 
 from stream_lsh.cli.output.cluster_table import ClusterTable
@@ -43,6 +44,16 @@ def test_the_similarity_is_that_of_the_newest_document_whichever_message_came_fi
     assert "0.8125" in lines(before, 80, 9)[3]
     before.member("b", b'{"cluster":"a","time":1}')  # held by an identical document only
     assert "0.8125" not in lines(before, 80, 9)[3]
+
+
+@pytest.mark.parametrize("value", [b"garbage", b"[1]", b"5", b'{"a": 1}'])
+def test_a_message_of_another_program_is_no_row(value: bytes) -> None:
+    cluster_table = ClusterTable("news")
+    cluster_table.cluster("a", message(2, "b"))
+    cluster_table.cluster("x", value)
+    cluster_table.member("b", value)
+    title, _, _, row = lines(cluster_table, 80, 9)
+    assert (title, row.split()[-1]) == ("news: 1 cluster, 2 documents", "r")
 
 
 def test_no_line_is_longer_than_the_screen_is_wide_and_no_table_higher() -> None:

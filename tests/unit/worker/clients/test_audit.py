@@ -1,5 +1,8 @@
 """The findings of an audit and the documents that it does not judge, without a broker."""
 
+import json
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -76,6 +79,20 @@ def test_the_newest_version_counts_and_a_delete_is_one() -> None:
     )
     assert findings_of(source, published(("a", "b"))) == [("ok", "1 pair and 2 members of 2 documents are true")]
     assert ("wrong", "1 pairs are wrong") in findings_of(source, published(("a", "b"), ("a", "c")))
+
+
+def test_records_of_another_program_are_wrong_and_the_others_are_still_compared() -> None:
+    results = published(("a", "b"))
+    foreign = [(b"garbage", b"{}"), (b'["a","c"]', b"?"), (b"\xff", None), (b'["a","c"]', b'{"a": 1}'), (b"[1]", b"5")]
+    for key, value in foreign:
+        results.take(SimpleNamespace(topic="p-matches", key=key, value=value, headers=[]), is_pair=True)
+    for value in (b"garbage", b"[1]", b"{}"):
+        results.take(SimpleNamespace(topic="p-members", key=b"x", value=value, headers=[]), is_pair=False)
+    source = source_of(Document("a", TEXT), Document("b", TEXT))
+    ((state, message),) = compare(ENDLESS, source, results, Doubts())
+    assert state == "wrong"
+    first = json.dumps(["p-matches", '["a","c"]'])
+    assert message.startswith(f"8 records are not results: {first}, ")
 
 
 def test_a_version_that_repeats_the_one_before_keeps_its_time_within_a_stretch() -> None:

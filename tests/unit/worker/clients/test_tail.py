@@ -59,6 +59,13 @@ def test_two_sites_are_a_line_with_both_shares() -> None:
     assert readable("mirror-sites", gone, as_json=False) == 'gone   ["a.org","b.org"]'
 
 
+@pytest.mark.parametrize("kind", ["matches", "members", "clusters", "entities", "reviews", "mirror-sites"])
+@pytest.mark.parametrize("value", [b"garbage\xff", b"[1]", b"5", b'{"a": 1}'])
+def test_a_message_of_another_program_is_shown_as_it_is(kind: str, value: bytes) -> None:
+    message = SimpleNamespace(key=b"k", value=value, headers=[])
+    assert readable(kind, message, as_json=False) == f"not a result  k  {value.decode('utf-8', 'replace')}"
+
+
 def test_partitions_that_no_broker_reports_are_an_error_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tail, "_METADATA_S", 0.02)
     with pytest.raises(DoubtError, match=r"^p-matches: no broker reported the partitions within 0 s; try again$"):
