@@ -119,10 +119,11 @@ async def _lags(
         partitions[tp.topic].append(tp)
     begins, ends = await bounds(kafka, [tp for tps in partitions.values() for tp in tps])
     findings, between, idle = [], 0, 0
+    documents = len(partitions.get(pipeline.documents_topic, ()))  # none if that topic was deleted
     for topic, tps in partitions.items():
         if topic in pipeline.step_topics:
             between += _lag(tps, offsets, begins, ends)
-            idle += _REPORTS_UNDER_WAY * len(tps) * len(partitions[pipeline.documents_topic])
+            idle += _REPORTS_UNDER_WAY * len(tps) * documents
             continue
         finding = Finding(OK, f"lag of {topic}", f"{_lag(tps, offsets, begins, ends):,} messages")
         deleted = sum(max(0, begins[tp] - offsets.get(tp, begins[tp])) for tp in tps)

@@ -112,6 +112,20 @@ def test_every_problem_has_a_line_with_its_remedy(
     assert not any(subject.startswith("audit") for subject in (one["subject"] for one in found))
 
 
+def test_a_source_that_was_deleted_is_reported_with_the_rest(broker: Broker, name: str) -> None:
+    config = configured(broker, name, 1)
+
+    async def run() -> list[Finding]:
+        await ran(broker, config)
+        await replaced(broker, f"{name}-source", None)
+        return await check(config, config.pipelines)
+
+    findings = asyncio.run(run())
+    (problem,) = wrong(findings)
+    assert "no longer exists" in problem.message
+    assert by_subject(findings)[f"steps of {name}-p"].state == "ok"
+
+
 def test_brokers_that_do_not_answer_are_one_wrong_line(
     name: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], unused_tcp_port: int
 ) -> None:
