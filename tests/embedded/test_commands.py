@@ -42,7 +42,7 @@ def broker(config: Path) -> Iterator[Embedded]:
         assert fed.returncode == 0
         printed = fed.stderr.decode().splitlines()
         assert printed[0].startswith("-:5: rejected (text): ")
-        assert printed[1].startswith("huge: rejected (size): got a record of 10001")
+        assert printed[1].startswith("huge: rejected (size): got a value of 10000")
         assert printed[2].startswith("3 documents to docs, 2 rejected, ")
         asyncio.run(worked(broker))
         yield broker

@@ -57,7 +57,7 @@ class Feeder:
 
     @property
     def most_bytes(self) -> int:
-        """The largest accepted message; a worker cannot use a larger one."""
+        """The largest message with room for its key; a worker uses values of up to `max_document_bytes`."""
         return self._pipeline.max_message_bytes + 65_536
 
     async def __aenter__(self) -> Self:
@@ -124,7 +124,7 @@ class Feeder:
         for key, value in messages:
             if rate is not None:
                 await asyncio.sleep(max(0.0, self._started + self.sent / rate - time.monotonic()))
-            if excess := self._limits.excess(topic, key, value, None):
+            if excess := self._excess(key, value):
                 self._reject(key, excess)
                 continue
             try:
@@ -147,21 +147,30 @@ class Feeder:
                 await delivery
             except MessageSizeTooLargeError:
                 self.sent -= 1
-                self._reject(key, f"got {size} bytes, more than the topic takes")
+                self._reject(key, f"got {size} bytes, more than the topic takes: {self._raise_topic_limit}")
             except TopicAuthorizationFailedError as error:
                 self.sent -= 1
                 raise write_refused(self._pipeline.source) from error
             except KafkaError as error:
                 raise unreachable(self._kafka, error) from error
 
+    def _excess(self, key: bytes, value: bytes | None) -> str:
+        """The problem with the size of a message; "" if the topic takes it and workers can use it."""
+        pipeline, size = self._pipeline, len(value or b"")
+        excess = self._limits.excess(pipeline.source, key, value, None)
+        if excess and self._limits.of(pipeline.source) < self.most_bytes:
+            return f"{excess}: {self._raise_topic_limit}"
+        if size > pipeline.max_document_bytes:
+            excess = f"got a value of {size} bytes, expected at most {pipeline.max_document_bytes}"
+            return f"{excess}: shorten it, or raise `max_document_bytes` of the pipeline {pipeline.name}"
+        return excess
+
+    @property
+    def _raise_topic_limit(self) -> str:
+        return f"shorten it, or raise `max.message.bytes` of {self._pipeline.source}"
+
     def _reject(self, key: bytes, excess: str) -> None:
-        topic = self._pipeline.source
-        own = self._limits.of(topic) == self.most_bytes
-        limit = (
-            f"`max_document_bytes` of the pipeline {self._pipeline.name}" if own else f"`max.message.bytes` of {topic}"
-        )
-        error = UnusableDocument("size", f"{excess}: shorten it, or raise {limit}")
-        self.rejected.append((key.decode("utf-8", "replace"), error))
+        self.rejected.append((key.decode("utf-8", "replace"), UnusableDocument("size", excess)))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

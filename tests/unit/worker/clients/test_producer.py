@@ -178,3 +178,29 @@ def test_a_source_that_the_user_may_not_write_to_is_named_with_the_right(
     monkeypatch.setattr(producer, "AIOKafkaProducer", client)
     with pytest.raises(ConfigError, match="news: the broker refuses to write to it: this user lacks the right Write"):
         asyncio.run(fed('source = "news"'))
+
+
+class StoringProducer(ProducerWithoutTopic):
+    """A client whose messages are stored at once."""
+
+    async def send(self, topic: str, value: bytes | None, key: bytes) -> Any:
+        stored = asyncio.get_running_loop().create_future()
+        stored.set_result(None)
+        return stored
+
+
+def test_a_document_that_a_worker_would_not_use_is_rejected_with_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(producer, "admin_of", no_admin)
+    monkeypatch.setattr(producer, "AIOKafkaProducer", StoringProducer)
+    config = parse('[[pipeline]]\nname = "p"\nsource = "s"\nmax_document_bytes = 100\n', "c.toml", {})
+    values = {b"fits": b"w" * 100, b"large": b"w" * 101, b"gone": None}
+
+    async def run() -> tuple[int, list[tuple[str, str]]]:
+        async with producer.Feeder(config.kafka, config.pipelines[0]) as feeder:
+            await feeder.send_messages(values.items())
+        return feeder.sent, [(id, str(error)) for id, error in feeder.rejected]
+
+    problem = (
+        "got a value of 101 bytes, expected at most 100: shorten it, or raise `max_document_bytes` of the pipeline p"
+    )
+    assert asyncio.run(run()) == (2, [("large", problem)])
