@@ -268,12 +268,15 @@ class MavenBroker(Broker):
         process.returncode = 0  # it outlives this object, and `pid` reaps it
         (self._folder / "pid").write_text(str(process.pid))
         deadline = time.monotonic() + _START_SECONDS
-        while not self._listens():
-            if _has_ended(process.pid) or time.monotonic() > deadline:
-                tail = "\n".join((self._folder / "broker.log").read_text(errors="replace").splitlines()[-20:])
-                self.kill()
-                raise ConfigError(f"Kafka did not come up at {self.address}; the end of its log:\n{tail}")
-            time.sleep(0.1)
+        try:
+            while not self._listens():
+                if _has_ended(process.pid) or time.monotonic() > deadline:
+                    tail = "\n".join((self._folder / "broker.log").read_text(errors="replace").splitlines()[-20:])
+                    raise ConfigError(f"Kafka did not come up at {self.address}; the end of its log:\n{tail}")
+                time.sleep(0.1)
+        except BaseException:  # also Ctrl-C, which its session does not get
+            self.kill()
+            raise
 
     def _listens(self) -> bool:
         return _is_taken(self._port)

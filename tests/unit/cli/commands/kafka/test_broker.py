@@ -62,6 +62,34 @@ def test_a_path_that_cannot_be_a_folder_is_a_mistake_of_the_user(
     assert "got a folder without a running broker" in run.stderr.decode()
 
 
+def test_a_start_that_is_interrupted_leaves_no_broker_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    launched = list[int | None]()
+
+    class StandIn(MavenBroker):
+        """A broker whose process sleeps; Ctrl-C comes while the start waits for it."""
+
+        def _java(self, *arguments: str) -> list[str]:
+            return [sys.executable, "-c", "import time; time.sleep(60)", *arguments]
+
+        def _format(self) -> None:
+            pass
+
+        def _listens(self) -> bool:
+            launched.append(self.pid)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(maven, "missing_for_maven", list)
+    monkeypatch.setattr(maven, "_complete", lambda _: True)
+    broker = StandIn(tmp_path / "broker", maven.free_port())
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            broker.start()
+        assert launched != [None]
+        assert broker.pid is None
+    finally:
+        broker.kill()
+
+
 def test_of_two_starts_within_moments_the_second_one_finds_the_broker_of_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
