@@ -201,10 +201,11 @@ def decode_documents(data: bytes | None, fingerprint: int, inflate_limit: int = 
     """
     sections = open_message(data, Message.DOCUMENTS, fingerprint)
     horizon = take(sections, Section.HORIZON, get_horizon)
-    if horizon is None or Section.DOCUMENTS not in sections:
+    in_blocks = Section.DOCUMENTS_IN_BLOCKS in sections
+    reader = sections.pop(Section.DOCUMENTS_IN_BLOCKS if in_blocks else Section.DOCUMENTS, None)
+    if horizon is None or reader is None:
         raise damaged("got a record without documents or horizon", "a faulty program wrote it")
-    reader = sections.pop(Section.DOCUMENTS)
-    record = get_documents(reader, horizon, inflate_limit)
+    record = get_documents(reader, horizon, inflate_limit, in_blocks=in_blocks)
     reader.finish()
     abouts, acknowledged = take_abouts(sections, len(record)), take_acknowledged(sections)
     expect_no_more(sections)

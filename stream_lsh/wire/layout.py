@@ -103,6 +103,7 @@ class Section(IntEnum):
     LAG = 31
     ACKNOWLEDGED = 32
     HITS = 33
+    DOCUMENTS_IN_BLOCKS = 34
 
 
 _HEADER = Struct("<4sBBHQII")

@@ -29,6 +29,7 @@ from stream_lsh.wire.split import (
     cut_retirements,
     cut_verifications,
 )
+from stream_lsh.wire.text_blocks import packed
 
 _Batch = TypeVar("_Batch")
 
@@ -86,7 +87,7 @@ class Part(NamedTuple):
     Attributes:
         value: its bytes.
         extent: of the record (`pipeline.changelog.head`).
-        record: the versions in it, of the documents changelog.
+        record: the versions in it, of the documents changelog, with their blocks of texts.
     """
 
     value: bytes
@@ -104,7 +105,7 @@ def parts_of(append: Append, fingerprint: int, limit: int = FRAME_BYTES) -> list
     """
     record = append.record
     if isinstance(record, DocumentsRecord):
-        cut = cut_documents(record, limit)
+        cut = [replace(part, blocks=packed(part.texts)) for part in cut_documents(record, limit)]
         return [Part(encode(part, fingerprint), extent_of_documents(part), part) for part in cut]
     if isinstance(record, BandsFrame):
         frames = [record]

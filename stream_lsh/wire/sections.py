@@ -23,11 +23,14 @@
     DOCUMENTS       u32 n, u32 m, u32 slots, u32 width | refs u64[n] | times i64[n] | keep_until i64[n] |
                     digests u64[n] | live u8[n] | signatures u32[n*slots] | retired_rows u32[m], ascending |
                     retired_refs u64[m] | retired_buckets u64[m*width] | ids strings[n] | texts texts[n]
+    DOCUMENTS_IN_BLOCKS  the same up to the ids; u32 k, u32 0 | sizes u32[k] | the k blocks of the texts (`text_blocks`)
     PAGE_COUNTS     u32 n, i32 partition | i64 offset, i64 generation, u8 begins, u8 ends, 6 zeros | counts u32[n] |
                     sites strings[n]
     ABOUTS          u32 n, u32 0 | lengths u32[n] | titles strings[n] | sources strings[n]
 
-ABOUTS belongs to the rows of VERIFICATIONS, DOCUMENTS or NODES; or to those of RETIREMENTS, then the left and then the
+Earlier versions wrote DOCUMENTS, this one writes DOCUMENTS_IN_BLOCKS.
+
+ABOUTS belongs to the rows of VERIFICATIONS, documents or NODES; or to those of RETIREMENTS, then the left and then the
 right ends of EDGES.  It is present only if a row has metadata, and EVIDENCE only if a row has evidence.
 
 SIZES, EVIDENCE and DECISIONS accompany EDGES or PAIRS, if there are any.
@@ -36,6 +39,7 @@ Row numbers are below the n of their section.  A single posting costs 12 bytes, 
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from struct import Struct
 
 import numpy as np
@@ -48,6 +52,7 @@ from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.layout import F64, I64, U8, U32, U64, Reader, Section, Writer, damaged, take
 from stream_lsh.wire.tables import COUNTS, FLAG, TEXT, Columns, get_columns, plain, put_columns, put_evidence, put_sizes
+from stream_lsh.wire.text_blocks import announced, packed, unpacked
 
 NOT_NUMBERED = Mark(0, 0, False, 0).order_key
 _SHAPES = Struct("<IIII")
@@ -286,10 +291,10 @@ def get_pass(reader: Reader) -> Pass:
 
 
 def put_documents(writer: Writer, record: DocumentsRecord) -> None:
-    """The section DOCUMENTS."""
+    """The section DOCUMENTS_IN_BLOCKS."""
     n, m = record.refs.size, record.retired_refs.size
     slots, width = record.signatures.shape[1], record.retired_buckets.shape[1]
-    writer.begin(Section.DOCUMENTS, _SHAPES.pack(n, m, slots, width))
+    writer.begin(Section.DOCUMENTS_IN_BLOCKS, _SHAPES.pack(n, m, slots, width))
     writer.numbers(record.refs, U64, n)
     writer.numbers(record.times, I64, n)
     writer.numbers(record.keep_until, I64, n)
@@ -300,11 +305,14 @@ def put_documents(writer: Writer, record: DocumentsRecord) -> None:
     writer.numbers(record.retired_refs, U64, m)
     writer.numbers(record.retired_buckets, U64, m * width)
     writer.strings(record.ids, n)
-    writer.texts(record.texts, n)
+    blocks = record.blocks or packed(record.texts)
+    writer.raw(COUNTS.pack(len(blocks), 0))
+    writer.numbers(list(map(len, blocks)), U32, len(blocks))
+    writer.raw(b"".join(blocks))
 
 
-def get_documents(reader: Reader, horizon: Horizon, inflate_limit: int) -> DocumentsRecord:
-    """The section DOCUMENTS."""
+def get_documents(reader: Reader, horizon: Horizon, inflate_limit: int, *, in_blocks: bool) -> DocumentsRecord:
+    """The section DOCUMENTS, or DOCUMENTS_IN_BLOCKS."""
     n, m, slots, width = reader.fields(_SHAPES)
     refs, times, keep_until = reader.numbers(U64, n), reader.numbers(I64, n), reader.numbers(I64, n)
     digests, live = reader.numbers(U64, n), reader.flags(n)
@@ -313,17 +321,37 @@ def get_documents(reader: Reader, horizon: Horizon, inflate_limit: int) -> Docum
     if bool(np.any(retired_rows[1:] < retired_rows[:-1])):
         reader.fail("got retired rows that do not ascend")
     retired_buckets = reader.numbers(U64, m * width).reshape(m, width)
+    ids = reader.strings(n)
+    blocks = _blocks(reader) if in_blocks else ()
     return DocumentsRecord(
-        ids=reader.strings(n),
+        ids=ids,
         refs=refs,
         times=times,
         keep_until=keep_until,
         digests=digests,
         live=live,
-        texts=reader.texts(n, inflate_limit),
+        texts=_texts(reader, blocks, n, inflate_limit) if in_blocks else reader.texts(n, inflate_limit),
         signatures=signatures,
         retired_rows=retired_rows,
         retired_refs=retired_refs,
         retired_buckets=retired_buckets,
         horizon=horizon,
+        blocks=blocks,
     )
+
+
+def _blocks(reader: Reader) -> list[bytes]:
+    count, _ = reader.fields(COUNTS)
+    sizes = reader.numbers(U32, count)
+    data, bounds = reader.raw(int(sizes.sum(dtype=np.int64))), np.append(0, sizes.cumsum(dtype=np.int64)).tolist()
+    return [data[start:stop] for start, stop in pairwise(bounds)]
+
+
+def _texts(reader: Reader, blocks: Sequence[bytes], count: int, limit: int) -> list[str]:
+    """The texts of all blocks, of together at most `limit` bytes."""
+    texts, size = map(sum, zip(*map(announced, blocks), strict=True)) if blocks else (0, 0)
+    if texts != count:
+        reader.fail(f"got {texts} texts of {count} versions")
+    if size > limit:
+        reader.fail(f"texts of {size} bytes are announced, at most {limit} are allowed")
+    return [text for block in blocks for text in unpacked(block)]

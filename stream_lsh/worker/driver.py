@@ -211,9 +211,8 @@ class _Run:
     def _taken_documents(self, documents: Documents, part: Part, is_copy: bool) -> Applied:
         if part.record is None:
             return Applied(part.extent)
-        # The store on disk already has the versions of a copy.
-        stored = np.zeros(len(part.record), np.bool_) if is_copy else None
-        return self._state.taken_documents(documents, part.record, stored)
+        taken = self._state.copied_documents if is_copy else self._state.taken_documents
+        return taken(documents, part.record)
 
     def _wrote(self, size: int, _: int) -> None:
         """A record of the ledger is stored."""

@@ -238,6 +238,11 @@ class PipelineState:
         which = np.ones(len(record), np.bool_) if stored is None else stored
         return Applied(extent_of_documents(record), partial(state.store.write, record, which))
 
+    def copied_documents(self, state: Documents, record: DocumentsRecord) -> Applied:
+        """The extent of a record with copies of versions that are in the table of a partition."""
+        store = state.store
+        return Applied(extent_of_documents(record), None if store is None else partial(store.write_copies, record))
+
     def _copy(self, storage: Storage, table: str, partition: int) -> tuple[Path, Identity]:
         config = self.config
         identity = Identity(

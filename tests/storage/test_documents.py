@@ -13,18 +13,25 @@ import pytest
 from stream_lsh.errors import DamagedBytes, DoubtError
 from stream_lsh.kinds.record.frequencies import RecordCounts
 from stream_lsh.model import NO_ABOUT, About, in_full, make_ref
+from stream_lsh.pipeline.agents.effects import Append
 from stream_lsh.pipeline.changelog.head import LogHead, extent_of_documents
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
+from stream_lsh.pipeline.changelog.rewrite import DocumentsRewriter
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.records.model import as_text
 from stream_lsh.retention import BEGINNING_MS, Horizon
-from stream_lsh.worker.storage import documents, rocksdb
+from stream_lsh.wire import text_blocks
+from stream_lsh.wire.frames import decode_documents
+from stream_lsh.wire.outgoing import parts_of
+from stream_lsh.worker.storage import documents, folder
 from stream_lsh.worker.storage.documents import DocumentStore
 from stream_lsh.worker.storage.folder import Identity
 from tests.simulation.pipelines.entities import PROFILE, miscounted
 from tests.unit.pipeline.makers import AWKWARD_IDS, WIDTH, Row, plain, record_of
 
 SLOTS = 4
+LONG = "".join(map(chr, random.Random(1).choices(range(32, 127), k=3_000)))
+"""A text that stays long when it is compressed."""
 IDS = [*AWKWARD_IDS, *(str(n % 9) for n in range(60))]
 IDENTITY = Identity("app", "news", "documents", 0, 4, f"{1:016x}", "an id")
 
@@ -126,6 +133,101 @@ def test_records_whose_event_time_falls_are_counted_as_before_after_every_crash(
             assert plain(table.snapshot(WIDTH)) == plain(fresh.snapshot(WIDTH))
             assert miscounted(table) == ""
     store.close()
+
+
+@dataclass
+class RewrittenLog:
+    """A changelog that its owner rewrites and trims, and the copy on disk beside it."""
+
+    store: DocumentStore
+    records: dict[int, DocumentsRecord] = field(default_factory=dict)
+    rewriter: DocumentsRewriter = field(default_factory=lambda: DocumentsRewriter(least=8, slice_versions=3))
+    end: int = 0
+
+    def append(self, record: DocumentsRecord, *, is_copy: bool = False) -> None:
+        """Store a record in the log, and then on disk."""
+        parts = parts_of(Append("documents", 0, record, self.rewriter if is_copy else None), 1)
+        for part in parts:
+            assert part.record is not None
+            self.records[self.end] = decode_documents(part.value, 1)
+            self.store.head.note(self.end, part.extent)
+            if is_copy:
+                self.rewriter.sent(1)
+                self.store.write_copies(part.record, self.end, self.store.head)
+                self.rewriter.delivered(self.end)
+            else:
+                self.store.write(part.record, np.ones(len(part.record), np.bool_), self.end, self.store.head)
+            self.end += 1
+
+    def rewrite(self, table: DocumentTable, written: int) -> None:
+        """Append the slices that are due, and trim the log."""
+        head = self.store.head
+        for copied in self.rewriter.slices(table, head, written, WIDTH):
+            self.append(copied, is_copy=True)
+        if (until := self.rewriter.take_over()) is not None:
+            head.rewritten(until)
+        first = head.needed(table.horizon) or 0
+        self.records = {offset: record for offset, record in self.records.items() if offset >= first}
+
+    def recover(self, table: DocumentTable, store: DocumentStore | None = None, behind: int = -1) -> None:
+        """Recover a table, and its store, from the records behind an offset."""
+        for offset, record in self.records.items():
+            if offset <= behind:
+                continue
+            stored = table.apply(record)
+            table.expire(record.horizon)
+            if store is not None:
+                store.head.note(offset, extent_of_documents(record))
+                store.write(record, stored, offset, store.head)
+
+
+@pytest.mark.parametrize("case", range(40))
+def test_texts_move_with_their_copies_in_a_rewritten_changelog(
+    case: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 30)
+    monkeypatch.setattr("stream_lsh.worker.storage.recent._MOST_BYTES", 0)
+    monkeypatch.setattr("stream_lsh.pipeline.changelog.head._TOGETHER", 2)
+    rng, place = random.Random(case), tmp_path / "d"
+    log = RewrittenLog(store_of(place))
+    table, kept, passes = log.store.table(), None, 0
+    for step in range(120):
+        rows = list[Row]()
+        for n, id in enumerate(rng.sample([*AWKWARD_IDS, "a", "b"], rng.randint(1, 4))):
+            known, now = table.version(id), 10 * step
+            keep_ms = max(now, BEGINNING_MS if known is None else known.keep_until_ms)
+            retired = (known.ref,) if known is not None and known.live else ()
+            text = rng.choice((None, "", f"text \ud800 {step}", LONG))
+            rows.append(Row(id, make_ref(0, 5 * step + n), now, keep_ms, text, retired))
+        record = record_of(rows, SLOTS, table.horizon)
+        table.apply(record)
+        log.append(record)
+        log.rewrite(table, extent_of_documents(record).entries)
+        if rng.random() < 0.05:
+            table.expire(Horizon(10 * step - rng.choice((50, 300))))
+        if rng.random() < 0.15:  # the worker ends; the next one may have an older copy, and reads the rest of the log
+            log.store.close()
+            read = log.end - 1
+            if kept is not None and kept[0] >= min(log.records) - 1 and rng.random() < 0.5:
+                shutil.rmtree(place)
+                shutil.copytree(kept[1], place)
+                read = kept[0]
+            else:
+                kept = read, shutil.copytree(place, tmp_path / f"at {step}")
+            log.store = store_of(place)
+            table = log.store.table()
+            log.store.head.rewritten(min(log.records))
+            log.recover(table, log.store, read)
+            log.rewriter = DocumentsRewriter(least=8, slice_versions=3)
+        fresh = DocumentTable(SLOTS)
+        log.recover(fresh)
+        fresh.expire(table.horizon)
+        assert plain(table.snapshot(WIDTH)) == plain(fresh.snapshot(WIDTH))
+        offsets = [int.from_bytes(key[1:9]) for key, _ in log.store._items(b"b")]
+        assert set(offsets) <= set(range(log.store._start or 0, log.end))
+        passes += 0 not in log.records
+    assert passes
+    log.store.close()
 
 
 def test_a_copy_behind_its_changelog_continues_from_its_offset(tmp_path: Path) -> None:
@@ -260,9 +362,7 @@ def contents(store: DocumentStore) -> int:
 
 def filled(place: Path) -> None:
     store = store_of(place)
-    Log([record_of([Row(str(n), make_ref(0, n), n, n, "x" * 3_000) for n in range(50)], SLOTS)]).recover(
-        store.table(), store
-    )
+    Log([record_of([Row(str(n), make_ref(0, n), n, n, LONG) for n in range(50)], SLOTS)]).recover(store.table(), store)
     store.close()
 
 
@@ -323,19 +423,30 @@ def test_damage_is_found_and_nothing_of_it_is_read(suffix: str, harm: str, tmp_p
     store.close()
 
 
-def test_copies_without_blob_files_stay_readable_and_get_some(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_in_an_earlier_format_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     with monkeypatch.context() as earlier:
-        earlier.setattr(rocksdb, "_separate_contents", lambda options: None)
+        earlier.setitem(folder._FORMATS, "documents", 1)
         filled(tmp_path / "d")
-    assert not list((tmp_path / "d").glob("*.blob"))
     store = store_of(tmp_path / "d")
-    record = record_of([Row("new", make_ref(0, 50), 50, 50, "y" * 3_000)], SLOTS)
-    Log([record, record]).recover(store.table(), store, 1)
+    assert (store.offset, len(store.table())) == (None, 0)
+    assert "(format: ours 2, its 1); it is removed, and the state read from the changelog" in caplog.text
     store.close()
-    assert list((tmp_path / "d").glob("*.blob"))
+
+
+def test_a_missing_block_ends_the_worker_and_the_next_one_starts_from_the_changelog(tmp_path: Path) -> None:
+    filled(tmp_path / "d")
     store = store_of(tmp_path / "d")
     table = store.table()
-    assert table.texts(table.rows(np.array([7, 50], np.uint64))) == ["x" * 3_000, "y" * 3_000]
+    store._open_db.delete(b"b" + (0).to_bytes(8) + (1).to_bytes(4))
+    rows = table.rows(np.arange(50, dtype=np.uint64))
+    assert table.texts(rows[:6]) == [LONG] * 6
+    with pytest.raises(DamagedBytes, match="block 1 of the record at offset 0 is missing: start the worker again"):
+        table.texts(rows)
+    store.close()
+    store = store_of(tmp_path / "d")
+    assert store.offset is None
     store.close()
 
 
@@ -345,7 +456,7 @@ def test_missing_contents_end_the_worker_and_the_next_one_starts_from_the_change
     table = store.table()
     store._open_db.delete(b"t" + (7).to_bytes(8))
     rows = table.rows(np.array([6, 7], np.uint64))
-    assert table.texts(rows[:1]) == ["x" * 3_000]
+    assert table.texts(rows[:1]) == [LONG]
     with pytest.raises(DamagedBytes, match="version 0x7 has no contents: start the worker again"):
         table.texts(rows)
     store.close()

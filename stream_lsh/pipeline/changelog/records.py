@@ -4,7 +4,7 @@ A record carries the horizon of its writer, so that recovery drops what the live
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.ledger.changes import LedgerChanges
@@ -32,6 +32,7 @@ class DocumentsRecord:
         horizon: as known to sign.
         abouts: the metadata of each, for stories.
         acknowledged: versions below this offset of the source will not be read again.
+        blocks: the texts as the changelog stores them (`wire.text_blocks`); empty: not compressed yet.
     """
 
     ids: Sequence[str]
@@ -48,6 +49,7 @@ class DocumentsRecord:
     horizon: Horizon
     abouts: Abouts = ()
     acknowledged: int = 0
+    blocks: Sequence[bytes] = field(default=(), repr=False, compare=False)
 
     def __len__(self) -> int:
         return self.refs.size

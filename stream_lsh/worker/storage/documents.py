@@ -9,7 +9,8 @@
     c + number u64         ids whose entries have changed since the file was written: a JSON list
     h + offset u64         a run of the changelog's records, by its first offset: newest time and entries i64, refs u64
     s + ref u64            the signature of a live version: u32 each
-    t + ref u64            its text
+    t + ref u64            the place of its text (`contents`)
+    b + offset u64 + u32   a block of texts (`wire.text_blocks`) of the changelog's record at this offset, by its number
     a + ref u64            its metadata: u32 length, u32 characters of the title; title and source in UTF-8
     v + id                 its `META`, then for each version that it retired the ref and the buckets: u64 each
 
@@ -17,6 +18,9 @@ Keys have their numbers big-endian, values little-endian.  One batch has all cha
 its offset; batches reach the disk in their order, some 4 MB at a time, and are synced.  So any end of a process or
 a machine leaves the state of some offset, and the changelog has the rest: RocksDB has no log of its own.  A record
 is written once it is stored in the changelog; until then its contents are in memory.
+
+Texts are here as they are in the changelog, and as long: the blocks of a record are deleted with it.  A live version
+is always in some record of the changelog, and the last one has its text.
 
 RocksDB keeps a checksum of every block and of every blob, and checks it with every read.
 """
@@ -26,7 +30,6 @@ import logging
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
-from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -42,18 +45,17 @@ from stream_lsh.pipeline.documents.site_pages import SitePages
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.documents.versions import LIVE, MARKER, META, Versions
 from stream_lsh.retention import Horizon
+from stream_lsh.worker.storage.contents import NO_METADATA, metadata_bytes, metadata_in, put_texts, texts_at
 from stream_lsh.worker.storage.folder import Identity, writing
 from stream_lsh.worker.storage.partition import PartitionStore
 from stream_lsh.worker.storage.recent import Contents, RecentContents
 from stream_lsh.worker.storage.rocksdb import open_rocksdb
-from stream_lsh.worker.storage.versions import read_versions, revised, versions_of, write_versions
+from stream_lsh.worker.storage.versions import read_versions, retired_values, revised, versions_of, write_versions
 
 _IDENTITY, _OFFSET, _HORIZON, _HAS_FILE = b"!identity", b"!offset", b"!horizon", b"!file"
 _ACKNOWLEDGED = b"!acknowledged"
 _FILE = "versions.arrays"
 _FEW_CHANGES = 10_000  # are read one by one, however few versions there are
-_ABOUT = Struct("<II")
-_NOTHING = _ABOUT.pack(0, 0)
 _log = logging.getLogger(__name__)
 
 
@@ -195,19 +197,17 @@ class DocumentStore(PartitionStore):
         """The text of each live version.
 
         Raises:
-            DamagedBytes: a block cannot be read; the next start begins with an empty copy.
+            DamagedBytes: a text cannot be read; the next start begins with an empty copy.
         """
-        return [
-            value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
-            for value in self._contents(b"t", 0, refs)
-        ]
+        found = self._contents(b"t", 0, refs)
+        try:
+            texts = iter(texts_at([place for place in found if isinstance(place, bytes)], self._read))
+        except DamagedBytes as error:
+            raise self._damage(error) from error
+        return [value if isinstance(value, str) else next(texts) for value in found]
 
     def signatures(self, rows: I64, refs: U64) -> U32:
-        """uint32[n, slots]: the signature of each live version.
-
-        Raises:
-            DamagedBytes: a block cannot be read; the next start begins with an empty copy.
-        """
+        """uint32[n, slots]: the signature of each live version; raises as `texts`."""
         joined = b"".join(self._contents(b"s", 1, refs))
         return np.frombuffer(joined, "<u4").reshape(refs.size, self._slots)
 
@@ -216,7 +216,8 @@ class DocumentStore(PartitionStore):
         if not self._stories:
             return ()
         return [
-            value if isinstance(value, About) else _about(value) for value in self._contents(b"a", 2, refs, _NOTHING)
+            value if isinstance(value, About) else metadata_in(value)
+            for value in self._contents(b"a", 2, refs, NO_METADATA)
         ]
 
     def _contents(self, prefix: bytes, number: int, refs: U64, default: bytes | None = None) -> list[Any]:
@@ -224,17 +225,21 @@ class DocumentStore(PartitionStore):
         missing = [position for position, contents in enumerate(waiting) if contents is None]
         values = [None if contents is None else contents[number] for contents in waiting]
         if missing:
-            keys = [prefix + ref.to_bytes(8) for ref in refs[missing].tolist()]
-            try:
-                stored = self._open_db[keys]
-            except Exception as error:
-                raise self._damage(error) from error
+            stored = self._read([prefix + ref.to_bytes(8) for ref in refs[missing].tolist()])
             stored = [default if value is None else value for value in stored]
             if None in stored:
                 raise self._damage(f"version {refs[missing[stored.index(None)]]:#x} has no contents")
             for position, value in zip(missing, stored, strict=True):
                 values[position] = value
         return values
+
+    def _read(self, keys: Sequence[bytes]) -> list[Any]:
+        """The value of each key, None for a missing one."""
+        try:
+            found: list[Any] = self._open_db[keys]
+        except Exception as error:
+            raise self._damage(error) from error
+        return found
 
     def _damage(self, what: object) -> DamagedBytes:
         """The error for damage that a running worker finds: it halts, and the next start begins with an empty copy."""
@@ -283,15 +288,33 @@ class DocumentStore(PartitionStore):
         for ref in record.retired_refs.tolist():
             self._forget(batch, ref)
         self._put_versions(batch, record, stored)
+        put_texts(batch, record, self._needed(record, stored), offset)
         for ref in record.refs.tolist():
             if (contents := self._under_way.pop(ref, None)) is not None:
                 self._recent.add(ref, contents)
+        self._commit_record(batch, offset, head)
+
+    def write_copies(self, record: DocumentsRecord, offset: int, head: LogHead) -> None:
+        """Write a record with copies of versions that are here: their texts move to its blocks.
+
+        Args:
+            record: of the changelog.
+            offset: of the record.
+            head: as for `write`, which has the same errors.
+        """
+        batch = WriteBatch(raw_mode=True)
+        put_texts(batch, record, self._needed(record, record.live), offset)
+        self._commit_record(batch, offset, head)
+
+    def _commit_record(self, batch: WriteBatch, offset: int, head: LogHead) -> None:
+        """Write the batch of a record, with its place in the changelog; the blocks of dropped records are deleted."""
         first, extent = head.last_run
         named = np.array(extent.refs, "<u8").tobytes()
         numbers = np.array((extent.newest_ms, extent.entries), "<i8").tobytes()
         batch.put(b"h" + first.to_bytes(8), numbers + named)
         if head.start != self._start:
-            batch.delete_range(b"h", b"h" + (head.start or 0).to_bytes(8))
+            for prefix in (b"h", b"b"):
+                batch.delete_range(prefix, prefix + (head.start or 0).to_bytes(8))
             self._start = head.start
         batch.put(_OFFSET, offset.to_bytes(8))
         batch.put(_ACKNOWLEDGED, self.acknowledged.to_bytes(8))
@@ -305,8 +328,8 @@ class DocumentStore(PartitionStore):
         meta["ref"], meta["time"], meta["keep"] = record.refs, record.times, record.keep_until
         meta["digest"], meta["state"] = record.digests, np.where(record.live, LIVE, MARKER)
         metas, signatures = meta.tobytes(), record.signatures.astype("<u4", copy=False).tobytes()
-        live = record.live & ~self._passed(record.times, record.refs)
-        keys, retired = record.refs.astype(">u8").tobytes(), _retired_values(record)
+        live = self._needed(record, stored)
+        keys, retired = record.refs.astype(">u8").tobytes(), retired_values(record)
         abouts = in_full(record.abouts, len(record))
         entered = np.flatnonzero(stored & ~self._passed(record.keep_until, record.refs)).tolist()
         self._note_changes(batch, [record.ids[at] for at in entered])
@@ -315,10 +338,13 @@ class DocumentStore(PartitionStore):
             put(_version_key(record.ids[at]), value)
             if live[at]:
                 key = keys[8 * at : 8 * at + 8]
-                put(b"t" + key, record.texts[at].encode("utf-8", "surrogatepass"))
                 put(b"s" + key, signatures[at * width : (at + 1) * width])
                 if abouts[at] != NO_ABOUT:
-                    put(b"a" + key, _about_value(abouts[at]))
+                    put(b"a" + key, metadata_bytes(abouts[at]))
+
+    def _needed(self, record: DocumentsRecord, stored: Bools) -> Bools:
+        """The stored live versions of a record that have not expired since: bool[n]."""
+        return stored & record.live & ~self._passed(record.times, record.refs)
 
     def _passed(self, times: I64, refs: U64) -> Bools:
         """Whether the horizon has passed each version: bool[n]."""
@@ -326,11 +352,7 @@ class DocumentStore(PartitionStore):
         return np.fromiter(map(passed, times.tolist(), refs.tolist()), np.bool_, refs.size)
 
     def expire(self, rows: I64, refs: U64, ids: Sequence[str], horizon: Horizon) -> None:
-        """Delete expired versions.
-
-        Raises:
-            DoubtError: the disk is full, or does not work.
-        """
+        """Delete expired versions; raises as `write`."""
         batch = WriteBatch(raw_mode=True)
         for ref in refs.tolist():
             self._forget(batch, ref)
@@ -340,7 +362,7 @@ class DocumentStore(PartitionStore):
         self._commit(batch)
 
     def acknowledge(self, offset: int, ids: Sequence[str]) -> None:
-        """Delete the markers of these ids; raises as `expire`."""
+        """Delete the markers of these ids; raises as `write`."""
         self.acknowledged = offset
         if not ids:
             return  # the record that states the offset writes it, once it is stored
@@ -376,20 +398,3 @@ class DocumentStore(PartitionStore):
 
 def _version_key(id: str) -> bytes:
     return b"v" + id.encode("utf-8", "surrogatepass")
-
-
-def _about_value(about: About) -> bytes:
-    return _ABOUT.pack(about.length, len(about.title)) + (about.title + about.source).encode("utf-8", "surrogatepass")
-
-
-def _about(value: bytes) -> About:
-    length, end = _ABOUT.unpack_from(value)
-    joined = value[_ABOUT.size :].decode("utf-8", "surrogatepass")
-    return About(joined[:end], joined[end:], length)
-
-
-def _retired_values(record: DocumentsRecord) -> dict[int, bytes]:
-    """The stored form of the versions that each one retired, by position, where it retired some."""
-    table = np.column_stack((record.retired_refs, record.retired_buckets)).astype("<u8", copy=False)
-    rows, starts = np.unique(record.retired_rows, return_index=True)
-    return dict(zip(rows.tolist(), (part.tobytes() for part in np.split(table, starts[1:])), strict=False))

@@ -12,7 +12,8 @@ from typing import IO, Any
 
 from stream_lsh.errors import ConfigError, DoubtError, StateError
 
-FORMAT = 1
+_FORMATS = {"documents": 2, "buckets": 1, "ledger": 1}
+"""Of the copy of each table; a copy in another format is useless."""
 _MOST_WORKERS = 64
 
 _log = logging.getLogger(__name__)
@@ -39,7 +40,7 @@ class Identity:
 
     def as_json(self) -> str:
         """The stored form; equal identities are equal strings."""
-        return json.dumps({"format": FORMAT, **asdict(self)}, sort_keys=True)
+        return json.dumps({"format": _FORMATS[self.table], **asdict(self)}, sort_keys=True)
 
     def check(self, stored: str, place: Path) -> None:
         """Return if a copy with this identity can be used.

@@ -10,7 +10,7 @@ from rocksdict import BlockBasedOptions, Cache, DBCompressionType, Options, Rdic
 
 _BUFFER_BYTES, _CACHE_BYTES = 4 << 20, 16 << 20
 _BLOB_BYTES = 256
-"""Values from this length on are in blob files: texts, and most signatures."""
+"""Values from this length on are in blob files: blocks of texts, and most signatures."""
 _OLDEST_SHARE, _GARBAGE_SHARE = 0.1, 0.5
 """The oldest tenth of the blob files is rewritten when half of it is deleted, or when a compaction reaches its keys."""
 _COMPACT_AT = 16
@@ -67,7 +67,7 @@ def _separate_contents(options: Options) -> None:
     """Keep contents in blob files, which compaction does not rewrite."""
     options.set_enable_blob_files(True)
     options.set_min_blob_size(_BLOB_BYTES)
-    options.set_blob_compression_type(DBCompressionType.lz4())
+    options.set_blob_compression_type(DBCompressionType.none())  # blocks of texts are compressed, signatures random
     options.set_enable_blob_gc(True)
     options.set_blob_gc_age_cutoff(_OLDEST_SHARE)
     options.set_blob_gc_force_threshold(_GARBAGE_SHARE)

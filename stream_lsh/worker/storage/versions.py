@@ -20,6 +20,7 @@ import numpy as np
 
 from stream_lsh.arrays import I64
 from stream_lsh.errors import DamagedBytes
+from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.documents.sharded_dict import ShardedIds, text_shard
 from stream_lsh.pipeline.documents.versions import LIVE, MARKER, META, Retired, Versions
 from stream_lsh.retention import Horizon
@@ -166,3 +167,10 @@ def _not_in(ids: Iterable[str]) -> str:
 def _ends(lengths: I64) -> list[int]:
     """The end of each of them, with a 0 before."""
     return [0, *np.cumsum(lengths, dtype=np.int64).tolist()]
+
+
+def retired_values(record: DocumentsRecord) -> dict[int, bytes]:
+    """The stored form of the versions that each one retired, by position, where it retired some."""
+    table = np.column_stack((record.retired_refs, record.retired_buckets)).astype("<u8", copy=False)
+    rows, starts = np.unique(record.retired_rows, return_index=True)
+    return dict(zip(rows.tolist(), (part.tobytes() for part in np.split(table, starts[1:])), strict=False))

@@ -30,6 +30,14 @@ def test_the_committed_bytes_can_be_read(kind: str) -> None:
     assert same(decode(golden_bytes(f"v1_{kind}"), FINGERPRINT), value)
 
 
+@pytest.mark.parametrize("kind", ["documents", "told_documents"])
+def test_documents_of_earlier_versions_can_be_read(kind: str) -> None:
+    value, data, decode = SAMPLES[kind]
+    earlier = golden_bytes(f"earlier_{kind}")
+    assert earlier != data
+    assert same(decode(earlier, FINGERPRINT), value)
+
+
 def test_committed_compressed_texts_can_be_read() -> None:
     frame = VerificationsFrame(dataclasses.replace(VERIFICATIONS, texts=[COMPRESSED_TEXT]))
     data = golden_bytes("v1_compressed")

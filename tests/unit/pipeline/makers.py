@@ -66,8 +66,9 @@ def plain(record: DocumentsRecord) -> dict[str, object]:
     """A record as values that can be compared."""
     return {
         name: value.tolist() if isinstance(value, np.ndarray) else value
-        for name in record.__dataclass_fields__
+        for name, declared in record.__dataclass_fields__.items()
         for value in [getattr(record, name)]
+        if declared.compare
     }
 
 

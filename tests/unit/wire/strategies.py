@@ -198,7 +198,8 @@ def same(left: Any, right: Any) -> bool:
     if isinstance(left, LedgerChanges):
         return bool(left == right)  # rows, in whatever they are kept
     if dataclasses.is_dataclass(left):
-        return all(same(getattr(left, f.name), getattr(right, f.name)) for f in dataclasses.fields(left))
+        compared = (f.name for f in dataclasses.fields(left) if f.compare)
+        return all(same(getattr(left, name), getattr(right, name)) for name in compared)
     return bool(left == right)
 
 
