@@ -73,7 +73,7 @@ def test_a_worker_that_is_killed_again_and_again_loses_nothing(
     broker: Broker, name: str, data_dir: Path, tmp_path: Path, seed: int
 ) -> None:
     config = configured(broker, name, PARTITIONS)
-    stream = edits(articles(data_dir, 4_000), seed)
+    stream = edits(articles(data_dir, 8_000), seed)
     file = written(config, tmp_path)
     size = len(stream) // 8
 
