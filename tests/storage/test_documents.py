@@ -441,7 +441,7 @@ def test_a_missing_block_ends_the_worker_and_the_next_one_starts_from_the_change
     table = store.table()
     store._open_db.delete(b"b" + (0).to_bytes(8) + (1).to_bytes(4))
     rows = table.rows(np.arange(50, dtype=np.uint64))
-    assert table.texts(rows[:6]) == [LONG] * 6
+    assert table.texts(rows[:3]) == [LONG] * 3
     with pytest.raises(DamagedBytes, match="block 1 of the record at offset 0 is missing: start the worker again"):
         table.texts(rows)
     store.close()
