@@ -296,7 +296,7 @@ class _Kept(Timed):
     def _carried_out(self, effects: Iterable[Effect]) -> Iterator[Effect]:
         for effect in effects:
             if isinstance(effect, Append) and isinstance(effect.record, DocumentsRecord):
-                self.records.append(effect.record)
+                self.records += [part.record for part in parts_of(effect, 0) if part.record is not None]
             yield effect
 
 
