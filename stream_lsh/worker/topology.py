@@ -32,8 +32,8 @@ _log = logging.getLogger(__name__)
 
 _REQUEST_ROOM = 4_096
 _LETTER_ROOM = 1_024
-_SOURCE_CHUNK = 200
-_CHUNKS = {"bands": 16, "candidates": 16, "verifications": 16, "edges": 64}
+_SOURCE_CHUNK, _INTAKE_CHUNK = 500, 200
+_CHUNKS = {"source": _SOURCE_CHUNK, "bands": 16, "candidates": 16, "verifications": 16, "edges": 64}
 
 
 async def source_partitions(config: Config) -> dict[str, int]:
@@ -257,6 +257,6 @@ def _add_pipeline(app: WorkerApp, state: PipelineState) -> None:
     for number, source in enumerate(config.sources if config.rekey else ()):
         steps[f"intake-{number}"] = (source, agents.copy)
     for step, (topic, run) in steps.items():
-        app.chunks[topic] = _CHUNKS.get(step, _SOURCE_CHUNK)
+        app.chunks[topic] = _CHUNKS.get(step, _INTAKE_CHUNK)
         app.add_agent(f"{config.name}-{step}", topic, run)
     app.ticks.append(ticking(app, state))

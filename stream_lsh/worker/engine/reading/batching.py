@@ -6,7 +6,7 @@ delivery for each falls behind, and the records wait in a queue of small events.
 a slow machine: 250 ms in this queue alone, and 10 ms with batches.
 
 So an agent takes all events that wait, and those of one partition as one batch: one record if the agent keeps up, and
-with a backlog as many as a chunk may have, or a mebibyte of them.  Batches of several partitions are independent: a
+with a backlog as many as a chunk may have, or two mebibytes of them.  Batches of several partitions are independent: a
 round is one of each, and an agent may await its deliveries for all.
 
 Delete when: the engine delivers waiting records together, not fetch by fetch.
@@ -17,8 +17,8 @@ from typing import Any
 
 from faust.types import TP
 
-_BYTES = 1 << 20
-"""The values of a batch: as much as one fetch brings.  A single event may have more."""
+_BYTES = 2 << 20
+"""The values of a batch: as much as two fetches bring.  A single event may have more."""
 
 
 class Batch:

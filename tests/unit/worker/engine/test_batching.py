@@ -48,8 +48,8 @@ def test_a_batch_has_no_more_records_than_a_chunk_unless_a_single_event_has() ->
     ]
 
 
-def test_a_batch_has_no_more_bytes_than_a_fetch_unless_a_single_event_has() -> None:
-    values = [bytes(3 << 20), None, bytes(1 << 19), bytes(1 << 19), b"1"]
+def test_a_batch_has_no_more_bytes_than_two_fetches_unless_a_single_event_has() -> None:
+    values = [bytes(3 << 20), None, bytes(1 << 20), bytes(1 << 20), b"1"]
     events = [event(ONE, at, at, value=value) for at, value in enumerate(values)]
     assert batches_of(events, 100) == [[(ONE, [0], 1)], [(ONE, [1, 2, 3], 3)], [(ONE, [4], 1)]]
 
