@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from stream_lsh.errors import ConfigError
 
 DAY_SECONDS = 86_400
-BATCH = 500
+BATCH = 700
 """The most documents that sign processes together; `worker.topology` has the same number."""
 BUSY_BATCH = 128
 """The documents in a batch of a worker that has all it can do: `python -m benchmarks.worker.costs --part worker`."""

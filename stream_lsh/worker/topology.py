@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 _REQUEST_ROOM = 4_096
 _LETTER_ROOM = 1_024
-_SOURCE_CHUNK, _INTAKE_CHUNK = 500, 200
+_SOURCE_CHUNK, _INTAKE_CHUNK = 700, 200
 _CHUNKS = {"source": _SOURCE_CHUNK, "bands": 16, "candidates": 16, "verifications": 16, "edges": 64}
 
 
