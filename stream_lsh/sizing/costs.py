@@ -119,8 +119,8 @@ MARK_US = 100.0
 IDLE = 0.07
 """Seconds of processor time a second of a worker without messages.  The same measurement."""
 STORE_US = 20.0
-"""A document in the on-disk copy.  benchmarks/worker/README.md: `data_dir` cost 14 % of 125 to 160 us a document, before
-texts were compressed once; `python -m benchmarks.worker.costs --part stored` measures 11 us on a faster machine."""
+"""A document in the on-disk copy of a busy machine.  On a calm one `python -m benchmarks.worker.costs --part stored`
+measures 11 us."""
 
 WORKER_BYTES = 180e6
 """A worker without documents.  benchmarks/worker/README.md: 179 MB before the flood."""
