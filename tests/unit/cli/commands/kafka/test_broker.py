@@ -75,6 +75,10 @@ def test_a_start_that_is_interrupted_leaves_no_broker_behind(tmp_path: Path, mon
             pass
 
         def _listens(self) -> bool:
+            for _ in range(1_000):  # the command line of a process that has just begun may be empty for a moment
+                if self.pid is not None:
+                    break
+                time.sleep(0.01)
             launched.append(self.pid)
             raise KeyboardInterrupt
 
