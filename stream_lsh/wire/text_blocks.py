@@ -8,12 +8,12 @@ A block ends with the text that makes it `BLOCK_BYTES` long.
 from collections.abc import Iterator, Sequence
 from struct import Struct
 
-from stream_lsh.wire.layout import Reader, Writer
+from stream_lsh.wire.layout import INFLATE_LIMIT, Reader, Writer
+from stream_lsh.wire.tables import COUNTS
 
 BLOCK_BYTES = 8 << 10
 """Of characters.  A text is read with its whole block, at some 8 us; smaller blocks are longer in all."""
 
-_COUNT = Struct("<II")
 _HEADER = Struct("<IIIIQQ")
 """The count, then the fields of the texts: form, 0, compressed bytes, bytes in UTF-8."""
 
@@ -42,15 +42,14 @@ def announced(block: bytes) -> tuple[int, int]:
 
 
 def unpacked(block: bytes) -> list[str]:
-    """The texts of a block.  The caller trusts it, or has checked the size that it announces.
+    """The texts of a block.
 
     Raises:
-        DamagedBytes: it is no block.
+        DamagedBytes: it is no block, or announces more than `INFLATE_LIMIT` bytes.
     """
-    count, size = announced(block)
     reader = _reader(block)
-    reader.fields(_COUNT)
-    texts = reader.texts(count, size)
+    count, _ = reader.fields(COUNTS)
+    texts = reader.texts(count, INFLATE_LIMIT)
     reader.finish()
     return texts
 
@@ -73,6 +72,6 @@ def _spans(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _block(texts: Sequence[str]) -> bytes:
     writer = Writer()
-    writer.raw(_COUNT.pack(len(texts), 0))
+    writer.raw(COUNTS.pack(len(texts), 0))
     writer.texts(texts, len(texts))
     return writer.body()
