@@ -26,7 +26,7 @@ bytes in a key that is an id or in a header.
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate, takewhile
+from itertools import accumulate, repeat, takewhile
 from typing import Any, Protocol
 
 import msgspec
@@ -47,6 +47,7 @@ _LISTS_BYTES = 64
 """The bytes that names and counts of lists add to a value without them."""
 
 _encode = msgspec.json.Encoder().encode
+_encode_lines = msgspec.json.Encoder().encode_lines
 
 
 class PairValue(msgspec.Struct, gc=False):
@@ -118,30 +119,33 @@ def match_messages(
         >>> match_messages("news", [MatchChange("a", "b", reason="deleted")], 3)
         [(b'["a","b"]', None, [('reason', b'deleted')])]
     """
-    messages: list[PublicMessage] = []
-    encode, unset = as_json if _has_surrogates(changes, 2) else _encode, msgspec.UNSET
-    for left, right, similarity, shared, union, left_ms, right_ms, reason, left_shingles, _ in _rows(changes):
-        key = encode((left, right))
-        if similarity is None:
-            messages.append((key, None, withdrawal(reason)))
-        else:
-            left_size, right_size = (left_shingles, shared + union - left_shingles) if left_shingles else (unset, unset)
-            times = (left_ms, right_ms, confirmed_at_ms)
-            value = _Match(pipeline, left, right, similarity, measure, shared, union, left_size, right_size, *times)
-            messages.append((key, encode(value), []))
-    return messages
+    if not changes:
+        return []
+    left, right, similarity, shared, union, left_ms, right_ms, reasons, sizes, _ = _columns(changes)
+    left_sizes: Iterable[Any] = repeat(msgspec.UNSET)
+    right_sizes = left_sizes
+    if any(sizes):
+        left_sizes = [size or msgspec.UNSET for size in sizes]
+        right_sizes = map(_right_size, shared, union, sizes)
+    counts = shared, union, left_sizes, right_sizes
+    of_all = repeat(pipeline), repeat(measure), repeat(confirmed_at_ms)
+    values = map(_Match, of_all[0], left, right, similarity, of_all[1], *counts, left_ms, right_ms, of_all[2])
+    return _messages(_json_lines(zip(left, right, strict=True)), _json_lines(values), similarity, reasons)
+
+
+def _right_size(shared: int, union: int, left_size: int) -> int | msgspec.UnsetType:
+    return shared + union - left_size if left_size else msgspec.UNSET
 
 
 def pair_messages(
     changes: Sequence[MatchChange], value_of: Callable[[MatchChange], msgspec.Struct]
 ) -> list[PublicMessage]:
     """The messages for pairs that hold now, with the value that `value_of` makes, or are withdrawn."""
-    messages: list[PublicMessage] = []
-    for change in changes:
-        key = as_json((change.left, change.right))
-        value = None if change.similarity is None else as_json(value_of(change))
-        messages.append((key, value, withdrawal(change.reason) if value is None else []))
-    return messages
+    if not changes:
+        return []
+    left, right, similarity, *_, reasons, _, _ = _columns(changes)
+    values = [None if change.similarity is None else value_of(change) for change in changes]
+    return _messages(_json_lines(zip(left, right, strict=True)), _json_lines(values), similarity, reasons)
 
 
 def member_messages(
@@ -157,16 +161,24 @@ def member_messages(
         >>> member_messages([MemberChange("b", "a", None, 5), MemberChange("b", reason="expired")])
         [(b'b', b'{"cluster":"a","time":5}', []), (b'b', None, [('reason', b'expired')])]
     """
-    messages: list[PublicMessage] = []
-    encode, unset = as_json if _has_surrogates(changes, 2) else _encode, msgspec.UNSET
-    for id, cluster, similarity, time_ms, reason in _rows(changes):
-        key = id.encode("utf-8", "surrogatepass")
-        if cluster is None:
-            messages.append((key, None, withdrawal(reason)))
-        else:
-            value = value_type(cluster, unset if similarity is None else similarity, time_ms)
-            messages.append((key, encode(value), []))
-    return messages
+    if not changes:
+        return []
+    ids, clusters, similarity, times, reasons = _columns(changes)
+    if None in similarity:
+        similarity = [msgspec.UNSET if best is None else best for best in similarity]
+    return _messages(map(as_utf8, ids), _json_lines(map(value_type, clusters, similarity, times)), clusters, reasons)
+
+
+def _messages(
+    keys: Iterable[bytes], values: list[bytes], current: Sequence[object], reasons: Sequence[str | None]
+) -> list[PublicMessage]:
+    """Messages with these values, or without one where `current` is None."""
+    if None not in current:
+        return [(key, value, []) for key, value in zip(keys, values, strict=True)]
+    return [
+        (key, None, withdrawal(reason)) if now is None else (key, value, [])
+        for key, value, now, reason in zip(keys, values, current, reasons, strict=True)
+    ]
 
 
 def cluster_messages(
@@ -183,14 +195,14 @@ def cluster_messages(
         >>> cluster_messages([ClusterChange("a", merged_into="z")], 7)
         [(b'a', None, [('merged_into', b'z')])]
     """
+    rows, value_of = [*_rows(changes)], value_of or _cluster_value
+    values = [None if row[1] is None else value_of(row, version) for row in rows]
     messages: list[PublicMessage] = []
-    value_of = value_of or _cluster_value
-    for row in _rows(changes):
-        id, event, *_, into, _ = row
-        if event is None:
+    for (id, *_, into, _), value, data in zip(rows, values, _json_lines(values), strict=True):
+        if value is None:
             messages.append((as_utf8(id), None, [] if into is None else [("merged_into", as_utf8(into))]))
         else:
-            messages.append((as_utf8(id), bounded_json(value_of(row, version)), []))
+            messages.append((as_utf8(id), data if len(data) <= VALUE_BYTES else _bounded_json(value), []))
     return messages
 
 
@@ -219,14 +231,11 @@ ClusterValue = Callable[[tuple[Any, ...], int], Listing]
 """From a row of changes of clusters and the version to the value of a message."""
 
 
-def bounded_json(value: Listing) -> bytes:
-    """A value of at most `VALUE_BYTES`: its lists hold as many of their first entries as fit; changes the value.
+def _bounded_json(value: Listing) -> bytes:
+    """A value larger than `VALUE_BYTES`, reduced to that: its lists hold as many of their first entries as fit.
 
-    Where both lists are too long, each gets at least half of the room.
+    Changes the value.  Where both lists are too long, each gets at least half of the room.
     """
-    data = as_json(value)
-    if len(data) <= VALUE_BYTES:
-        return data
     members, merged = value.members, value.merged_from or ()
     if isinstance(members, msgspec.Raw):
         members = msgspec.json.decode(members, type=tuple[str, ...])
@@ -272,14 +281,9 @@ def mirror_value(now: SiteMirrors, min_share: float) -> bytes:
     return as_json(sites._asdict() | shares | {"direction": now.direction(min_share), "first_time": now.first_ms})
 
 
-def _has_surrogates(changes: Sequence[tuple[Any, ...]], strings: int) -> bool:
-    """Whether any of the first columns, of strings, has a lone surrogate, which needs a slower encoder."""
-    try:
-        for column in columns_of(changes)[:strings] if changes else ():
-            "".join(filter(None, column)).encode()
-    except UnicodeEncodeError:
-        return True
-    return False
+def _columns(changes: Sequence[tuple[Any, ...]]) -> Sequence[Any]:
+    """The columns of changes, at least one, as lists."""
+    return changes.plain() if isinstance(changes, Table) else columns_of(changes)
 
 
 def _rows(changes: Sequence[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
@@ -303,3 +307,14 @@ def as_json(value: object) -> bytes:
         return _encode(value)
     except UnicodeEncodeError:  # a lone surrogate
         return json.dumps(msgspec.to_builtins(value, enc_hook=msgspec.json.decode), separators=(",", ":")).encode()
+
+
+def _json_lines(values: Iterable[object]) -> list[bytes]:
+    """The JSON of each value, encoded together."""
+    values = [*values]
+    try:
+        lines = _encode_lines(values).split(b"\n")  # JSON escapes line breaks in strings
+    except UnicodeEncodeError:
+        return [*map(as_json, values)]
+    lines.pop()  # behind the last line break
+    return lines
