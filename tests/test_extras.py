@@ -144,7 +144,7 @@ print(json.dumps({{name: error for name, error in loaded.items() if error != "no
     )
     assert len(modules) > 150
     assert "stream_lsh.kinds.record.scheme" in failures
-    assert "stream_lsh.worker.agents" in failures
+    assert "stream_lsh.worker.agents.pipeline_agents" in failures
     assert "stream_lsh.web.server" in failures
     assert {re.sub(r'", or .*', '"', error) for error in failures.values()} == {
         'comparing records needs jellyfish: pip install "stream_lsh[records]"',

@@ -17,7 +17,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from stream_lsh.config import parse
-from stream_lsh.worker.metrics import LagTimes, WorkerCollector
+from stream_lsh.worker.monitoring.metrics import LagTimes, WorkerCollector
 from stream_lsh.worker.topology import build_app
 from tests.deployment import ROOT
 

@@ -24,8 +24,8 @@ from faust.tables.recovery import Recovery
 from stream_lsh.config import Config, load
 from stream_lsh.worker import maintenance, process
 from stream_lsh.worker.engine import Backpressure
-from stream_lsh.worker.settle_lag import SettleLag
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
+from stream_lsh.worker.state.settle_lag import SettleLag
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 
 

@@ -47,7 +47,7 @@ from stream_lsh.pipeline.batches import BandsFrame, Postings
 from stream_lsh.pipeline.changelog.head import extent_of_buckets
 from stream_lsh.wire.frames import decode_buckets, encode_buckets
 from stream_lsh.worker.clients.topic_reader import bounds, partitions_of, records
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 LITTLE = 1_000
 _KNOWN = 500

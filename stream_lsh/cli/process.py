@@ -45,7 +45,7 @@ def as_exceptions() -> Iterator[None]:
 def run_client(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine that uses Kafka, as `run_cancellable` does, with the log of its client."""
     try:
-        from stream_lsh.worker.log import client_log  # noqa: PLC0415
+        from stream_lsh.worker.monitoring.log import client_log  # noqa: PLC0415
     except ConfigError:
         work.close()  # otherwise Python warns that it never ran
         raise

@@ -14,8 +14,8 @@ from faust.types import TP
 
 from stream_lsh.errors import DoubtError
 from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
-from stream_lsh.worker.counts import Counts
 from stream_lsh.worker.embedded import Embedded
+from stream_lsh.worker.state.counts import Counts
 from stream_lsh.worker.topology import build_app
 
 _LOOK_SECONDS = 0.02

@@ -18,14 +18,14 @@ from faust.types import TP
 from stream_lsh.config.topics import INTERNAL_TOPICS
 from stream_lsh.pipeline.batches import BandsFrame
 from stream_lsh.wire.frames import encode
-from stream_lsh.worker import guards
-from stream_lsh.worker.changelogged_state import Changelogged
-from stream_lsh.worker.copy_generations import REMEMBERED
-from stream_lsh.worker.ends import expect_ends, expect_records, seen_offsets
+from stream_lsh.worker.checks import startup
+from stream_lsh.worker.checks.lost_messages import expect_ends, expect_records, seen_offsets
+from stream_lsh.worker.checks.trim_warnings import TrimWarnings
 from stream_lsh.worker.engine import Backpressure, EngineApp, Trimmer, admin_client
-from stream_lsh.worker.settle_lag import REPORT_SECONDS
-from stream_lsh.worker.state import PipelineState
-from stream_lsh.worker.trim_warnings import TrimWarnings
+from stream_lsh.worker.state.changelogged import Changelogged
+from stream_lsh.worker.state.copy_generations import REMEMBERED
+from stream_lsh.worker.state.pipeline_state import PipelineState
+from stream_lsh.worker.state.settle_lag import REPORT_SECONDS
 
 WATCH_SECONDS = 0.25
 READY_SECONDS = 0.02
@@ -183,7 +183,7 @@ class Maintenance:
                     continue
                 await self.expect_ends()
                 try:
-                    await guards.expect_same_topics(admin, self.topic_ids)
+                    await startup.expect_same_topics(admin, self.topic_ids)
                 except KafkaError as error:
                     _log.warning("the broker does not report which topics exist: %s", error)
 

@@ -12,7 +12,7 @@ import faust
 
 from stream_lsh.config.model import Config
 from stream_lsh.errors import ConfigError, StreamLSHError
-from stream_lsh.worker.log import log_to_stderr
+from stream_lsh.worker.monitoring.log import log_to_stderr
 from stream_lsh.worker.topology import build_app
 
 _log = logging.getLogger(__name__)

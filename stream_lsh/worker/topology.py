@@ -9,24 +9,24 @@ from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.config.topics import TABLES
 from stream_lsh.errors import ConfigError, DoubtError, StreamLSHError
 from stream_lsh.wire.public import PUBLIC_BYTES
-from stream_lsh.worker import guards
-from stream_lsh.worker.agents import PipelineAgents
+from stream_lsh.worker.agents.pipeline_agents import PipelineAgents
+from stream_lsh.worker.agents.reports import TICK_SECONDS, ticking
 from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
+from stream_lsh.worker.checks import startup
 from stream_lsh.worker.clients.topic_reader import admin_of
-from stream_lsh.worker.copy_generations import learn_generations
 from stream_lsh.worker.engine import DEFAULTS, EngineApp, TopicSpec, own_topic, public_topic
 from stream_lsh.worker.engine.membership.predecessor import MemberFile
 from stream_lsh.worker.engine.reading.read_committed import WorkerTransport
-from stream_lsh.worker.engine_tables import StateTable, state_table
 from stream_lsh.worker.maintenance import Maintenance
+from stream_lsh.worker.monitoring.web import WorkerPages, WorkerWeb
 from stream_lsh.worker.query.api import QueryApi
 from stream_lsh.worker.query.distributed.owners import new_instance, worker_url
 from stream_lsh.worker.query.distributed.standing import WorkerStanding
-from stream_lsh.worker.reports import TICK_SECONDS, ticking
 from stream_lsh.worker.security import engine_credentials
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.copy_generations import learn_generations
+from stream_lsh.worker.state.engine_tables import StateTable, state_table
+from stream_lsh.worker.state.pipeline_state import PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage
-from stream_lsh.worker.web import WorkerPages, WorkerWeb
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ async def source_partitions(config: Config) -> dict[str, int]:
     """The number of partitions of each pipeline, by name: those of its source, which may not exist yet.
 
     A rekeyed source has the configured number, and an existing source has its own number, whatever the configuration
-    is.  `guards` checks that the state was built from the same number.
+    is.  `checks.startup` checks that the state was built from the same number.
 
     Raises:
         DoubtError: no broker answers.
@@ -156,7 +156,7 @@ class WorkerApp(EngineApp):
 
     async def before_topics(self, admin: Any) -> Sequence[StreamLSHError]:
         """Check for incompatible state and for results of other applications, and take the folder on disk."""
-        errors = await guards.before_topics(admin, self.config, self._partitions())
+        errors = await startup.before_topics(admin, self.config, self._partitions())
         if self.config.worker.data_dir is not None:
             try:
                 self.folder = DataFolder(self.config.worker.data_dir)
@@ -166,7 +166,7 @@ class WorkerApp(EngineApp):
 
     async def after_topics(self, admin: Any) -> None:
         """Write the manifest at the first start; then open the copies on disk."""
-        self.maintenance.topic_ids = await guards.after_topics(admin, self.config, self._partitions())
+        self.maintenance.topic_ids = await startup.after_topics(admin, self.config, self._partitions())
         if self.folder is None:
             return
         self.group.file = MemberFile(self.folder.path / f"member-{self.config.worker.app_id}")

@@ -27,7 +27,7 @@ from stream_lsh.worker.clients.audit import messages_under_way
 from stream_lsh.worker.clients.health import read_topics
 from stream_lsh.worker.clients.topic_reader import admin_of, bounds, committed_offsets, newest, partitions_of, records
 from stream_lsh.worker.engine.topics.required import find_topics
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 from tests.kafka.truth import Pairs, Truth, components_of
 from tests.patience import PATIENCE
 from tests.simulation.drivers.tables import postings_of

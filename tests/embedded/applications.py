@@ -21,7 +21,7 @@ from stream_lsh.worker.in_process import LiveWorker, live_worker
 from stream_lsh.worker.query.api import QueryApi
 from stream_lsh.worker.query.distributed.owners import Peer, worker_url
 from stream_lsh.worker.query.distributed.standing import WorkerStanding, not_available, table_partitions
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 from tests.unit.worker.query.client import TestClient, client
 
 PIPELINE = "docs"

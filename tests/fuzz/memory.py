@@ -24,7 +24,7 @@ from stream_lsh.wire.frames import (
 from stream_lsh.wire.ids import key_of
 from stream_lsh.wire.ledger_parts import LedgerAssembler
 from stream_lsh.wire.outgoing import frames_of, parts_of
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 from tests.fuzz.messages import NOW_MS, Message
 
 _BATCH = 50

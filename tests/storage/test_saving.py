@@ -15,8 +15,8 @@ from stream_lsh.pipeline.sign import Arrivals
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.frames import encode, encode_buckets
 from stream_lsh.wire.ledger_parts import encode_ledger
-from stream_lsh.worker.changelogged_state import Applied, Changelogged
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.changelogged import Applied, Changelogged
+from stream_lsh.worker.state.pipeline_state import PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage
 from tests.unit.pipeline.signing import sign
 from tests.unit.worker.deliveries import Delivered

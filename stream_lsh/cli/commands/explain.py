@@ -80,7 +80,7 @@ def run(arguments: Sequence[str]) -> int:
         explanation = _in_files(options)
     else:
         from stream_lsh.config import load  # noqa: PLC0415
-        from stream_lsh.worker.guards import as_stored  # noqa: PLC0415
+        from stream_lsh.worker.checks.startup import as_stored  # noqa: PLC0415
 
         config = load(options.config, os.environ)
         one_of(config, options.pipeline)

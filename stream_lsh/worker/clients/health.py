@@ -17,11 +17,7 @@ from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.errors import ConfigError, DoubtError, StateError
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.manifest import Manifest
-from stream_lsh.worker.clients.topic_reader import admin_of, bounds, described_offsets, partitions_of
-from stream_lsh.worker.engine.rights import RIGHTS
-from stream_lsh.worker.engine.topics.ids import topic_ids
-from stream_lsh.worker.engine.topics.required import FoundTopic, TopicSpec, find_topics, topic_problems
-from stream_lsh.worker.guards import (
+from stream_lsh.worker.checks.startup import (
     as_stored,
     checked_topics,
     foreign_results,
@@ -30,6 +26,10 @@ from stream_lsh.worker.guards import (
     stored_manifest,
     writers,
 )
+from stream_lsh.worker.clients.topic_reader import admin_of, bounds, described_offsets, partitions_of
+from stream_lsh.worker.engine.rights import RIGHTS
+from stream_lsh.worker.engine.topics.ids import topic_ids
+from stream_lsh.worker.engine.topics.required import FoundTopic, TopicSpec, find_topics, topic_problems
 from stream_lsh.worker.security import unreachable
 from stream_lsh.worker.topology import source_partitions, topics
 

@@ -21,7 +21,7 @@ from stream_lsh.worker.query.resources.pairs import Pairs
 from stream_lsh.worker.query.resources.resource import Context, Resource
 from stream_lsh.worker.query.resources.service import Service
 from stream_lsh.worker.query.resources.similar import SimilarDocuments
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 _BODY_ROOM = 64 << 10
 _CALL_ROOM = 1 << 20

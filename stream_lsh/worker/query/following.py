@@ -18,13 +18,13 @@ from faust.types import TP
 from stream_lsh.config.model import Config
 from stream_lsh.config.topics import TABLES
 from stream_lsh.errors import ConfigError, StreamLSHError
-from stream_lsh.worker.changelogged_state import Changelogged
 from stream_lsh.worker.query.api import QueryApi
 from stream_lsh.worker.query.distributed.owners import Peer, new_instance
 from stream_lsh.worker.query.distributed.standing import not_available, states_of, table_partitions
 from stream_lsh.worker.query.http.problems import Problem
 from stream_lsh.worker.security import client_security, unreachable
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.changelogged import Changelogged
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 _WAIT_MS = 50
 _LOOK_SECONDS = 1.0
@@ -91,7 +91,7 @@ class Follower:
     """A process that answers queries from the changelogs.
 
     Args:
-        config: of the application, with the values that its states keep (`guards.as_stored`).
+        config: of the application, with the values that its states keep (`checks.startup.as_stored`).
         partitions: of each pipeline's source, by the pipeline's name.
 
     Raises:

@@ -3,9 +3,9 @@
 from stream_lsh.config.model import Config
 from stream_lsh.config.topics import TABLES
 from stream_lsh.errors import ConfigError
+from stream_lsh.worker.checks.startup import as_stored, before_topics
 from stream_lsh.worker.clients.topic_reader import admin_of
 from stream_lsh.worker.engine.topics.required import find_topics, raise_all
-from stream_lsh.worker.guards import as_stored, before_topics
 from stream_lsh.worker.query.following import Follower
 from stream_lsh.worker.topology import source_partitions
 

@@ -17,13 +17,13 @@ from stream_lsh.config import Config
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.clients.audit import audit
 from stream_lsh.worker.clients.health import Finding, check
-from tests.kafka.clients.test_guards import altered, ran, replaced, topics_of
 from tests.kafka.harness import admin_at, committed, make_topics, read, running, until
 from tests.kafka.messages import FOX, NOW_MS, Message, document, eventually, matched, pair, put, started, twins
 from tests.kafka.worker.test_answers import articles, configured, expected, send, written
 from tests.kafka.worker.test_faults import edits, survivors
 from tests.kafka.worker.test_records import ANN, groups, resolving
 from tests.kafka.worker.test_records import send as send_records
+from tests.kafka.worker.test_startup import altered, ran, replaced, topics_of
 from tests.patience import PATIENCE
 from tests.unit.kinds.test_record_linker import PROFILE
 

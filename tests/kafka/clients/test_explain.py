@@ -11,10 +11,10 @@ import pytest
 from stream_lsh.cli.main import main
 from stream_lsh.worker.brokers import Broker
 from tests.kafka.clients.test_check import settled
-from tests.kafka.clients.test_guards import topics_of
 from tests.kafka.harness import admin_at, running
 from tests.kafka.messages import NOW_MS, Message, document, eventually, matched, put, started
 from tests.kafka.worker.test_answers import configured, written
+from tests.kafka.worker.test_startup import topics_of
 
 WORDS = [f"w{number}" for number in range(20)]
 OF_A_TEST = re.compile("-[0-9a-f]{8}(-|$)")

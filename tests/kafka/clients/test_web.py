@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.brokers.maven import free_port
-from stream_lsh.worker.counts import STEPS
+from stream_lsh.worker.state.counts import STEPS
 from tests.kafka.truth import settled
 from tests.kafka.worker.test_answers import articles, configured, send, written
 from tests.kafka.worker.test_faults import logs, processes

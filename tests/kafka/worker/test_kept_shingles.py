@@ -12,9 +12,9 @@ from stream_lsh.config import Config, load
 from stream_lsh.kinds.kind import as_kind
 from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.checks.startup import as_stored
 from stream_lsh.worker.clients.audit import audit
 from stream_lsh.worker.clients.health import check
-from stream_lsh.worker.guards import as_stored
 from tests.kafka.harness import running
 from tests.kafka.messages import Message, document, eventually, matched, put, started
 from tests.kafka.worker.test_answers import configured, written

@@ -6,14 +6,14 @@ import pytest
 from aiokafka.protocol.admin import DeleteGroupsRequest  # type: ignore[import-untyped]
 
 from stream_lsh.errors import StateError, StreamLSHError
-from stream_lsh.worker import guards
 from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.checks import startup
 from stream_lsh.worker.topology import WorkerApp
-from tests.kafka.clients.test_guards import ran, refused, replaced, topics_of
 from tests.kafka.harness import admin_at, clear_up, make_topics, running, until
 from tests.kafka.messages import Message, eventually, matched, pair, put, started, twins
 from tests.kafka.worker.test_answers import configured
 from tests.kafka.worker.test_maintenance import often
+from tests.kafka.worker.test_startup import ran, refused, replaced, topics_of
 from tests.patience import PATIENCE
 
 OWN = {"retention_bytes": "-1", "message_timestamp_type": "LogAppendTime"}
@@ -106,7 +106,7 @@ def test_without_the_ids_of_an_earlier_version_the_end_of_a_topic_reveals_it(
     pipeline = config.pipelines[0]
     source = pipeline.sources[0]
     topic = pipeline.internal_topic("intake" if rekey else "edges")
-    monkeypatch.setattr(guards, "_own", lambda pipeline: [])
+    monkeypatch.setattr(startup, "_own", lambda pipeline: [])
 
     async def run() -> BaseException | None:
         await make_topics(broker.address, source, partitions=1)
@@ -128,7 +128,7 @@ def test_without_its_id_a_ledger_that_lacks_acknowledged_records_ends_the_worker
     config = configured(broker, name, 1)
     pipeline = config.pipelines[0]
     topic = pipeline.internal_topic("ledger-changelog")
-    monkeypatch.setattr(guards, "_own", lambda pipeline: [])
+    monkeypatch.setattr(startup, "_own", lambda pipeline: [])
 
     async def run() -> BaseException | None:
         await make_topics(broker.address, pipeline.source, partitions=1)

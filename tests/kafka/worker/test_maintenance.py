@@ -13,10 +13,10 @@ from stream_lsh.config import Config
 from stream_lsh.model import Document
 from stream_lsh.pipeline.changelog.head import LogHead
 from stream_lsh.pipeline.sign import SignCounts
-from stream_lsh.worker import changelogged_state
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.engine.reading.fetch_gate import SourceGate
-from stream_lsh.worker.state import Traffic
+from stream_lsh.worker.state import changelogged
+from stream_lsh.worker.state.pipeline_state import Traffic
 from stream_lsh.worker.storage import ledger as ledger_storage
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import running, until
@@ -87,7 +87,7 @@ async def trimmed_and_recovered(config: Config) -> tuple[dict[str, int], Any]:
 def test_topics_are_trimmed_after_expiry_and_a_recovery_from_the_rest_loses_nothing(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (changelogged_state, ledger_storage):
+    for module in (changelogged, ledger_storage):
         monkeypatch.setattr(module, "LogHead", partial(LogHead, together=1))
     config = configured(broker, name, PARTITIONS, retention="2h", lateness="1h", threshold=0.8)
     begins, pairs = asyncio.run(trimmed_and_recovered(config))

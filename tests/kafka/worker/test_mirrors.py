@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stream_lsh.config import Config
-from stream_lsh.worker import reports
+from stream_lsh.worker.agents import reports
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import build_app, source_partitions
 from tests.asyncapi import Seen

@@ -20,9 +20,9 @@ from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import build_app, source_partitions
 from tests.evaluation.linking import measured
 from tests.evaluation.record_corpora import febrl
-from tests.kafka.clients.test_guards import refused
 from tests.kafka.harness import read, running, until
 from tests.kafka.messages import NOW_MS, document, eventually, letters, producing, started
+from tests.kafka.worker.test_startup import refused
 from tests.patience import PATIENCE
 from tests.unit.kinds.test_record_linker import PROFILE, record
 

@@ -13,7 +13,7 @@ from confluent_kafka import admin as kafka_admin
 from stream_lsh.config import Config
 from stream_lsh.worker.brokers import MavenBroker
 from stream_lsh.worker.clients import health
-from stream_lsh.worker.metrics import LagTimes, WorkerCollector
+from stream_lsh.worker.monitoring.metrics import LagTimes, WorkerCollector
 from tests.kafka.harness import make_topics, running, until
 from tests.kafka.messages import eventually, matched, pair, put, started, twins
 from tests.kafka.worker.test_answers import configured, written

@@ -16,10 +16,10 @@ from stream_lsh.config import Config
 from stream_lsh.errors import StateError
 from stream_lsh.model import Document
 from stream_lsh.pipeline.changelog.head import LogHead
-from stream_lsh.worker import changelogged_state
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.clients.topic_reader import bounds
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state import changelogged
+from stream_lsh.worker.state.pipeline_state import PipelineState
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import is_ready, running, until
 from tests.kafka.truth import settled
@@ -192,7 +192,7 @@ async def sent_and_expired(config: Config, documents: list[Document], apps: Sequ
 def test_a_follower_of_a_trimmed_log_knows_its_start_and_has_the_rest(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changelogged_state, "LogHead", partial(LogHead, together=1))
+    monkeypatch.setattr(changelogged, "LogHead", partial(LogHead, together=1))
     config = configured(broker, name, 2, retention="2h", lateness="1h", threshold=0.8)
     config = following(config, data_dir=None)
     documents = stories(0, 90)
@@ -210,7 +210,7 @@ def test_a_follower_of_a_trimmed_log_knows_its_start_and_has_the_rest(
 def test_a_follower_behind_the_present_start_of_a_log_begins_there_and_reports_it(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(changelogged_state, "LogHead", partial(LogHead, together=1))
+    monkeypatch.setattr(changelogged, "LogHead", partial(LogHead, together=1))
     config = configured(broker, name, 2, retention="2h", lateness="1h", threshold=0.8)
     config = following(config, data_dir=None)
     documents = stories(0, 90)

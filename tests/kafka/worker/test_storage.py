@@ -13,9 +13,9 @@ from stream_lsh.config import Config
 from stream_lsh.errors import DoubtError
 from stream_lsh.model import Document
 from stream_lsh.pipeline.changelog.head import LogHead
-from stream_lsh.worker import changelogged_state
-from stream_lsh.worker import state as state_module
 from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.state import changelogged
+from stream_lsh.worker.state import pipeline_state as state_module
 from stream_lsh.worker.storage.documents import DocumentStore
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import running, until
@@ -95,7 +95,7 @@ def test_a_worker_that_is_killed_again_and_again_loses_nothing(
 def test_a_copy_older_than_its_changelog_is_not_used(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(changelogged_state, "LogHead", partial(LogHead, together=1))
+    monkeypatch.setattr(changelogged, "LogHead", partial(LogHead, together=1))
     config = configured(broker, name, PARTITIONS, retention="2h", lateness="1h", threshold=0.8)
     folder = config.worker.data_dir
     assert folder is not None

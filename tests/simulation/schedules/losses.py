@@ -14,9 +14,9 @@ from faust.types import TP
 from stream_lsh.errors import StateError
 from stream_lsh.model import ref_offset, ref_partition
 from stream_lsh.wire.manifest import LOST, Manifest
-from stream_lsh.worker.ends import highest, known_offsets, lost_ends, lost_records
+from stream_lsh.worker.checks.lost_messages import highest, known_offsets, lost_ends, lost_records
+from stream_lsh.worker.checks.startup import recreated, state_problems
 from stream_lsh.worker.engine.topics.required import raise_all
-from stream_lsh.worker.guards import recreated, state_problems
 from tests.simulation.drivers.recovery import PartitionState, recovered_settler
 from tests.simulation.drivers.worker import Worker
 from tests.simulation.schedules.schedule import Run

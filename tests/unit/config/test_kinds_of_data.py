@@ -12,7 +12,7 @@ from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.kinds.vector.kind import VectorKind
 from stream_lsh.kinds.vector.scheme import VectorScheme
 from stream_lsh.model import Document
-from stream_lsh.worker.guards import manifest_of
+from stream_lsh.worker.checks.startup import manifest_of
 
 NOW_MS = 1_714_564_800_000
 HEAD = '[pipeline]\nsource = "s"\nname = "near"\n'

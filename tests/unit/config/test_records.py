@@ -14,7 +14,7 @@ from stream_lsh.kinds.kind import as_kind
 from stream_lsh.kinds.record.kind import RecordKind
 from stream_lsh.kinds.record.profiles import bundled, profile_text
 from stream_lsh.records.compare.catalog import comparator
-from stream_lsh.worker.guards import manifest_of
+from stream_lsh.worker.checks.startup import manifest_of
 from stream_lsh.worker.process import warnings_of
 from tests.patience import PATIENCE
 

@@ -14,7 +14,7 @@ from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.text.catalog import DEFAULT, EARLIER_DEFAULT, FIRST
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.manifest import disagreements
-from stream_lsh.worker.guards import manifest_of, with_stored
+from stream_lsh.worker.checks.startup import manifest_of, with_stored
 
 HINDI = "हिन्दी भाषा बहुत सुन्दर है और करोड़ों लोग इसे बोलते हैं"
 

@@ -25,8 +25,8 @@ from stream_lsh.pipeline.batches import CANDIDATE, RECHECK, Verifications, Verif
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.verify import verify, verify_in_steps
 from stream_lsh.wire.frames import decode_edges
-from stream_lsh.worker.agents import PipelineAgents
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.agents.pipeline_agents import PipelineAgents
+from stream_lsh.worker.state.pipeline_state import PipelineState
 from tests.unit.pipeline.makers import asked, signed
 
 KINDS = {

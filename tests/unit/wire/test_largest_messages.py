@@ -41,10 +41,10 @@ from stream_lsh.wire.frames import encode
 from stream_lsh.wire.ids import MAX_ID_BYTES
 from stream_lsh.wire.public import mirror_messages
 from stream_lsh.wire.split import cut_pages
-from stream_lsh.worker import agents as agents_module
-from stream_lsh.worker.agents import PipelineAgents
+from stream_lsh.worker.agents import pipeline_agents as agents_module
+from stream_lsh.worker.agents.pipeline_agents import PipelineAgents
 from stream_lsh.worker.engine import Batch
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 from stream_lsh.worker.topology import build_app
 
 NOW_MS = 1_700_000_000_000

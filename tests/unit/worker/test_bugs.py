@@ -21,10 +21,10 @@ from stream_lsh.pipeline import sign as sign_module
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.wire.frames import decode_edges
 from stream_lsh.wire.origin import Origin, origin_header
-from stream_lsh.worker import agents as agents_module
-from stream_lsh.worker.agents import PipelineAgents
+from stream_lsh.worker.agents import pipeline_agents as agents_module
+from stream_lsh.worker.agents.pipeline_agents import PipelineAgents
 from stream_lsh.worker.engine import Batch
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 from tests.unit.pipeline.makers import plain
 
 NOW_MS = 1_714_564_800_000

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stream_lsh.wire.origin import Origin, origin_header
-from stream_lsh.worker import agents as agents_module
+from stream_lsh.worker.agents import pipeline_agents as agents_module
 from tests.unit.worker.test_bugs import Acker, Worker, batch_of
 
 NOW_MS = 1_714_564_800_000

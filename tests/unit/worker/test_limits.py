@@ -13,12 +13,12 @@ from stream_lsh.config.load import parse
 from stream_lsh.errors import ConfigError, InvariantError, UnusableDocument
 from stream_lsh.wire.manifest import Manifest
 from stream_lsh.wire.origin import Origin
-from stream_lsh.worker import guards
-from stream_lsh.worker.dead_letters import dead_letter
+from stream_lsh.worker.agents.dead_letters import dead_letter
+from stream_lsh.worker.checks import startup
 from stream_lsh.worker.engine.app import EngineApp
 from stream_lsh.worker.engine.topics.limits import TopicLimits
 from stream_lsh.worker.engine.topics.required import FoundTopic, TopicSpec, topic_problems
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 from stream_lsh.worker.topology import build_app
 
 TEXTS = "[worker]\nweb=''\n[pipeline]\nname='news'\nsource='docs'\n"
@@ -63,7 +63,7 @@ def test_a_manifest_that_is_too_large_is_reported_before_anything_is_written(lim
         rf"manifest: got a record of \d+ bytes, expected at most {limit or pipeline.max_message_bytes}, .*profile"
     )
     with pytest.raises(ConfigError, match=expected):
-        asyncio.run(guards._write(KafkaConfig(brokers=("nowhere:1",)), pipeline, manifest, limit))
+        asyncio.run(startup._write(KafkaConfig(brokers=("nowhere:1",)), pipeline, manifest, limit))
 
 
 def test_a_record_that_is_too_large_never_reaches_the_producer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ from stream_lsh.config import parse
 from stream_lsh.model import Document
 from stream_lsh.pipeline.recall_monitor import RecallCounts
 from stream_lsh.worker.maintenance import _warn_of_low_recall
-from stream_lsh.worker.metrics import LagTimes, WorkerCollector
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.monitoring.metrics import LagTimes, WorkerCollector
+from stream_lsh.worker.state.pipeline_state import PipelineState
 from tests.unit.pipeline.makers import signed
 
 

@@ -11,8 +11,8 @@ from stream_lsh.ledger.sites.page_counts import PageCounts
 from stream_lsh.model import About, Document
 from stream_lsh.pipeline.sign import Arrivals
 from stream_lsh.wire.frames import decode_bands, decode_edges
-from stream_lsh.worker.reports import PAGES_TICKS, ticking
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.agents.reports import PAGES_TICKS, ticking
+from stream_lsh.worker.state.pipeline_state import PipelineState
 from tests.unit.pipeline.signing import sign
 
 TEXT = '[[pipeline]]\nname = "p"\nsource = "s"\nstories = true\nmirror_share = 0.1\n'

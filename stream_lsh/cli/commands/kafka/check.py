@@ -66,7 +66,7 @@ async def _findings(config: "Config", chosen: "list[PipelineConfig]", options: N
 
     findings = await check(config, chosen, options.config)
     if options.audit and not any(finding.state == "wrong" for finding in findings):
-        from stream_lsh.worker.guards import as_stored  # noqa: PLC0415
+        from stream_lsh.worker.checks.startup import as_stored  # noqa: PLC0415
 
         config = await as_stored(config)
         for pipeline in some_of(config, options.pipeline):

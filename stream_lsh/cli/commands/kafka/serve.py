@@ -21,7 +21,7 @@ def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     options = make_parser().parse(arguments)
     from stream_lsh.config import load  # noqa: PLC0415
-    from stream_lsh.worker.log import log_to_stderr  # noqa: PLC0415
+    from stream_lsh.worker.monitoring.log import log_to_stderr  # noqa: PLC0415
     from stream_lsh.worker.query.serve import serve  # noqa: PLC0415 - loads the engine
 
     config = load(options.config, os.environ)

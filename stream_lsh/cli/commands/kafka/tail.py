@@ -87,7 +87,7 @@ async def _lines(config: "Config", pipeline: "PipelineConfig", options: Namespac
     if topic is None:
         raise ConfigError(f"{pipeline.name}: {_MISSING_TOPICS[name]}")
     if inner:
-        from stream_lsh.worker.guards import as_stored  # noqa: PLC0415
+        from stream_lsh.worker.checks.startup import as_stored  # noqa: PLC0415
 
         pipeline = one_of(await as_stored(config), options.pipeline)
     with Output(STDOUT) as out:

@@ -45,8 +45,8 @@ def _run(options: Namespace) -> int:
 
     config = load(options.config, os.environ)
     if not options.embedded:
-        from stream_lsh.worker.guards import as_stored  # noqa: PLC0415
-        from stream_lsh.worker.log import client_log  # noqa: PLC0415
+        from stream_lsh.worker.checks.startup import as_stored  # noqa: PLC0415
+        from stream_lsh.worker.monitoring.log import client_log  # noqa: PLC0415
         from stream_lsh.worker.topology import source_partitions  # noqa: PLC0415
 
         with client_log():

@@ -20,7 +20,7 @@ from stream_lsh.worker.query.distributed.step_channel import Call, Reply, StepCh
 from stream_lsh.worker.query.distributed.steps import Part, Steps, run_step
 from stream_lsh.worker.query.http.problems import Problem, problem_of
 from stream_lsh.worker.query.http.server import Request
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 _AGAIN_SECONDS = 0.02
 _ADDRESS_SECONDS = 5.0

@@ -11,10 +11,10 @@ from faust.types import TP
 
 from stream_lsh.config.topics import TABLES
 from stream_lsh.errors import DoubtError, StreamLSHError
-from stream_lsh.worker.changelogged_state import Changelogged
 from stream_lsh.worker.query.distributed.owners import Peer, followers, owners
 from stream_lsh.worker.query.http.problems import Problem
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.changelogged import Changelogged
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 
 def table_partitions(state: PipelineState, table: str) -> range:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.worker.query.distributed.standing import Standing
 from stream_lsh.worker.query.http.problems import Problem
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 
 @dataclass(frozen=True, slots=True)

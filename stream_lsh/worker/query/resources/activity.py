@@ -25,7 +25,7 @@ from stream_lsh.worker.query.distributed.standing import table_partitions
 from stream_lsh.worker.query.distributed.steps import Part, Step, Steps
 from stream_lsh.worker.query.http.server import Answer, Handler, Request
 from stream_lsh.worker.query.resources.resource import Context, Resource
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 INTERVAL_MS, SAMPLES = 2_000, 300
 """The time between two samples, and the intervals that are kept: ten minutes."""

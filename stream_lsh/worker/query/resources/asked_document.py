@@ -10,9 +10,9 @@ from stream_lsh.errors import InputError
 from stream_lsh.model import Document
 from stream_lsh.pipeline.similar import Query, signed
 from stream_lsh.wire.message import encoded, object_of
-from stream_lsh.worker.dead_letters import is_rejected
+from stream_lsh.worker.agents.dead_letters import is_rejected
 from stream_lsh.worker.query.http.problems import Problem
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 MOST_MATCHES, MATCHES = 1_000, 20
 _KEY = b"query"

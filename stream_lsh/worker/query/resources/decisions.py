@@ -23,7 +23,7 @@ from stream_lsh.worker.query.http.problems import Problem
 from stream_lsh.worker.query.http.server import Answer, Handler, Request
 from stream_lsh.worker.query.resources.resource import Context, Resource
 from stream_lsh.worker.security import client_security
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 _MEMBERS = ("left", "right", "decision", "by", "note")
 _MOST_TEXT = 4_096

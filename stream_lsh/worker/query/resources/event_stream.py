@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from stream_lsh.worker.query.http.problems import Problem
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 COMMENT = b": no events\n\n"
 _DEAD_LETTERS = "dead-letters"

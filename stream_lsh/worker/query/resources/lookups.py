@@ -29,7 +29,7 @@ from stream_lsh.worker.query.http.problems import Problem
 from stream_lsh.worker.query.http.server import Answer, Handler, Request
 from stream_lsh.worker.query.resources.near_misses import NearMisses, clusters_of
 from stream_lsh.worker.query.resources.resource import Resource
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 GROWTH_MS = 3_600_000
 """The span of event time, up to that of the newest document, in which `grew` counts new members."""

@@ -24,7 +24,7 @@ from stream_lsh.worker.query.distributed.steps import Part
 from stream_lsh.worker.query.http.server import Request
 from stream_lsh.worker.query.resources.pairs import contents_of
 from stream_lsh.worker.query.resources.similar import NEAR_SHARE, comparison_of, probe_of
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 MOST_COMPARED = 3
 """Members whose near misses are computed: the representative, the newest and the oldest one."""

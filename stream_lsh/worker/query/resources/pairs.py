@@ -31,7 +31,7 @@ from stream_lsh.worker.query.distributed.steps import Part, Step, Steps
 from stream_lsh.worker.query.http.problems import Problem
 from stream_lsh.worker.query.http.server import Answer, Handler, Request
 from stream_lsh.worker.query.resources.resource import Context, Resource
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 _MOST_LINKS = 20_000
 """The most matches of two clusters for which the strongest path is computed; beyond it, a shortest one is shown."""

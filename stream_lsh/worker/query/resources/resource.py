@@ -12,7 +12,7 @@ from stream_lsh.worker.query.distributed.standing import Standing
 from stream_lsh.worker.query.distributed.steps import Steps
 from stream_lsh.worker.query.http.problems import Problem
 from stream_lsh.worker.query.http.server import Handler, Request
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from stream_lsh.worker.query.distributed.standing import Standing, missing, stat
 from stream_lsh.worker.query.http.server import Answer, Handler, Request
 from stream_lsh.worker.query.resources.event_stream import topics_of
 from stream_lsh.worker.query.resources.resource import Resource
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 
 class Service(Resource):

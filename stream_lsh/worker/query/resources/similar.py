@@ -30,7 +30,7 @@ from stream_lsh.worker.query.http.problems import Problem
 from stream_lsh.worker.query.http.server import Answer, Handler, Request
 from stream_lsh.worker.query.resources.asked_document import Wanted, signed_query, wanted
 from stream_lsh.worker.query.resources.resource import Context, Resource
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 NEAR_SHARE = 0.75
 """The least similarity of a near miss, as a share of the threshold."""

@@ -20,7 +20,7 @@ from stream_lsh.worker.query.distributed.steps import Part, Step
 from stream_lsh.worker.query.http.problems import Problem
 from stream_lsh.worker.query.http.routes import ROUTES, find
 from stream_lsh.worker.query.http.server import QueryServer, Request
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 from tests.unit.worker.query.client import in_loop
 
 STATE = PipelineState(parse("pipeline = {source = 'news', name = 'news'}", "news.toml", {}).pipelines[0], 4)

@@ -26,12 +26,12 @@ from stream_lsh.pipeline.batches import EdgesFrame
 from stream_lsh.wire.frames import decode_bands, decode_candidates, decode_edges, decode_verifications
 from stream_lsh.wire.ids import key_id_of, key_of
 from stream_lsh.wire.origin import Origin, origin_of
-from stream_lsh.worker.changelogged_state import Changelogged, located
-from stream_lsh.worker.dead_letters import is_rejected
-from stream_lsh.worker.driver import Driver, Received
+from stream_lsh.worker.agents.dead_letters import is_rejected
+from stream_lsh.worker.agents.driver import Driver, Received
 from stream_lsh.worker.engine import Batch, ContiguityGuard, EngineApp, OrderedAcker
-from stream_lsh.worker.engine_tables import StateTable
-from stream_lsh.worker.state import Documents, PipelineState
+from stream_lsh.worker.state.changelogged import Changelogged, located
+from stream_lsh.worker.state.engine_tables import StateTable
+from stream_lsh.worker.state.pipeline_state import Documents, PipelineState
 
 _Frame = TypeVar("_Frame")
 

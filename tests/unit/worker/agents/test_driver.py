@@ -28,9 +28,9 @@ from stream_lsh.pipeline.agents.effects import (
 from stream_lsh.pipeline.batches import BandsFrame, Candidates, CandidatesFrame, Mark, Watermarks
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.frames import decode_candidates
-from stream_lsh.worker.driver import Driver, Received
+from stream_lsh.worker.agents.driver import Driver, Received
 from stream_lsh.worker.engine import Batch, OrderedAcker
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 NO_FRAME = BandsFrame(horizon=Horizon(5))
 MARKS = Watermarks(0, (Mark(0, 5, False, 0),))

@@ -1,4 +1,4 @@
-"""Tables of the engine whose states belong to the core (`changelogged_state.py`).
+"""Tables of the engine whose states belong to the core (`changelogged.py`).
 
 The engine owns the changelog topic, its assignment and its recovery; it only calls these functions of a state.
 """
@@ -12,7 +12,7 @@ from faust.types import TP
 
 from stream_lsh.errors import InvariantError
 from stream_lsh.pipeline.changelog.head import Extent
-from stream_lsh.worker.changelogged_state import Applied, Changelogged
+from stream_lsh.worker.state.changelogged import Applied, Changelogged
 from stream_lsh.worker.engine.app import EngineApp
 from stream_lsh.worker.engine.reading.coalescing import RecordList
 

@@ -7,7 +7,7 @@ from aiokafka.structs import TopicPartition as TP  # type: ignore[import-untyped
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.wire.origin import origin_of
 from stream_lsh.worker.clients.topic_reader import bounds, records
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 REMEMBERED = 1_000
 """Copies of each partition that are kept behind the committed offset, so that a new owner knows their generations."""

@@ -22,8 +22,8 @@ from stream_lsh.web.rendering import require
 from stream_lsh.web.server import PageServer
 from stream_lsh.web.source import HttpSource
 from stream_lsh.worker.maintenance import Maintenance
-from stream_lsh.worker.metrics import LagTimes, WorkerCollector
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.monitoring.metrics import LagTimes, WorkerCollector
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 _ANSWER_SECONDS = 5.0
 

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from stream_lsh.pipeline.sign import SignCounts
-from stream_lsh.worker.counts import Counts
+from stream_lsh.worker.state.counts import Counts
 
 
 def test_outcomes_of_no_document_are_left_out() -> None:

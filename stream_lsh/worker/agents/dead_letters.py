@@ -13,7 +13,7 @@ from stream_lsh.errors import InputError, StreamLSHError, UnusableDocument
 from stream_lsh.wire.ids import MAX_ID_BYTES
 from stream_lsh.wire.origin import Origin
 from stream_lsh.worker.engine import EngineApp
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 _ROOM = 4_096
 """Bytes of the headers, and of a record without key and value, at most."""

@@ -12,8 +12,8 @@ from aiokafka.errors import (  # type: ignore[import-untyped]
 )
 from faust.types import TP
 
+from stream_lsh.worker.checks.trim_warnings import TrimWarnings
 from stream_lsh.worker.engine import Trimmer
-from stream_lsh.worker.trim_warnings import TrimWarnings
 
 
 class Clock:

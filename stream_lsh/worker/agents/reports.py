@@ -9,8 +9,8 @@ from faust.types import TP
 
 from stream_lsh.pipeline.agents.effects import Effect
 from stream_lsh.pipeline.agents.reports import SignedPartition, event_time_agent, pages_agent
-from stream_lsh.worker.driver import Driver
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.agents.driver import Driver
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 TICK_SECONDS = 1.0
 """The period at which sign reports the event time."""

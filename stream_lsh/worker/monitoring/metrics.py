@@ -11,9 +11,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from stream_lsh.arrays import F64, I64
 from stream_lsh.pipeline.recall_monitor import BINS
 from stream_lsh.pipeline.sign import SignCounts
-from stream_lsh.worker.counts import LATENCY_BOUNDS_S
 from stream_lsh.worker.maintenance import Maintenance
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.counts import LATENCY_BOUNDS_S
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 _Values = list[tuple[tuple[str, ...], float]]
 """The labels of each sample: the pipeline, and any further label of the metric."""

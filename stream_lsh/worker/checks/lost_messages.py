@@ -14,9 +14,9 @@ from stream_lsh.model import ref_offset, ref_partition
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.wire.manifest import LOST
-from stream_lsh.worker.changelogged_state import Changelogged
 from stream_lsh.worker.engine.topics.required import raise_all
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.changelogged import Changelogged
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 _HOW = (
     "it was deleted and recreated, or truncated by an unclean leader election, and the lost messages are missing in the"

@@ -10,7 +10,7 @@ from aiokafka.errors import (  # type: ignore[import-untyped]
 )
 
 from stream_lsh.errors import ConfigError, InvariantError
-from stream_lsh.worker.log import WITHIN_SECONDS, OperatorErrors, Repeats, StartingRetries, client_log
+from stream_lsh.worker.monitoring.log import WITHIN_SECONDS, OperatorErrors, Repeats, StartingRetries, client_log
 
 
 def record(name: str, line: int, message: str, *arguments: Any) -> logging.LogRecord:
@@ -36,7 +36,7 @@ def test_messages_of_the_package_are_never_dropped() -> None:
 
 def test_messages_of_the_engine_about_its_services_are_shown_only_if_they_are_warnings() -> None:
     repeats = Repeats(lambda: 0.0)
-    service = record("stream_lsh.worker.engine_tables", 7, "[^--StateTable: news]: Starting...")
+    service = record("stream_lsh.worker.state.engine_tables", 7, "[^--StateTable: news]: Starting...")
     assert repeats.filter(service)
     service.levelno = logging.INFO
     assert not repeats.filter(service)

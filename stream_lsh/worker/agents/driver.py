@@ -30,12 +30,12 @@ from stream_lsh.pipeline.agents.effects import (
 from stream_lsh.pipeline.batches import has_pairs
 from stream_lsh.wire.origin import Origin, origin_header
 from stream_lsh.wire.outgoing import Part, parts_of
-from stream_lsh.worker.changelogged_state import Applied, Changelogged
-from stream_lsh.worker.dead_letters import dead_letter
+from stream_lsh.worker.agents.dead_letters import dead_letter
+from stream_lsh.worker.agents.outbox import Outbox
 from stream_lsh.worker.engine import Batch, EngineApp, OrderedAcker
-from stream_lsh.worker.engine_tables import StateTable
-from stream_lsh.worker.outbox import Outbox
-from stream_lsh.worker.state import Documents, PipelineState
+from stream_lsh.worker.state.changelogged import Applied, Changelogged
+from stream_lsh.worker.state.engine_tables import StateTable
+from stream_lsh.worker.state.pipeline_state import Documents, PipelineState
 
 Deliveries = list[Awaitable[Any]]
 

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from stream_lsh.config import parse
-from stream_lsh.worker.agents import PipelineAgents
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.agents.pipeline_agents import PipelineAgents
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 
 def test_gather_compares_with_documents_of_this_worker_only_and_with_none_in_a_rebalance() -> None:

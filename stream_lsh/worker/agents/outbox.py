@@ -17,7 +17,7 @@ from stream_lsh.pipeline.coalesce import coalesced_frames
 from stream_lsh.wire.frames import encode
 from stream_lsh.wire.outgoing import frames_of
 from stream_lsh.worker.engine import EngineApp
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state.pipeline_state import PipelineState
 
 
 class _Open(NamedTuple):

@@ -14,8 +14,8 @@ from stream_lsh.config import Config, TopicsConfig
 from stream_lsh.errors import ConfigError, DamagedBytes, FutureFormat, StateError, StreamLSHError
 from stream_lsh.kinds.kind import as_kind
 from stream_lsh.kinds.text.kind import TextKind
-from stream_lsh.worker import guards
 from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.checks import startup
 from stream_lsh.worker.engine.topics.ids import topic_ids
 from stream_lsh.worker.topology import build_app, source_partitions
 from tests.kafka.harness import admin_at, feed, make_topics, read, running, until
@@ -255,21 +255,21 @@ def test_of_two_first_workers_under_different_settings_one_ends(
 ) -> None:
     """Both have seen that there is no manifest, and both write one: the first that is stored counts."""
     ours, theirs = configured(broker, name, 1), configured(broker, name, 1, seed=7)
-    waiting, looked = 2, guards.state_problems
+    waiting, looked = 2, startup.state_problems
 
     def together(*arguments: Any) -> Any:
         nonlocal waiting
         waiting -= 1
         return looked(*arguments)
 
-    monkeypatch.setattr(guards, "state_problems", together)
-    write = guards._write
+    monkeypatch.setattr(startup, "state_problems", together)
+    write = startup._write
 
     async def after_both(*arguments: Any) -> None:
         await until(lambda: waiting == 0)
         await write(*arguments)
 
-    monkeypatch.setattr(guards, "_write", after_both)
+    monkeypatch.setattr(startup, "_write", after_both)
 
     async def start(config: Config) -> StreamLSHError | None:
         app = build_app(config, await source_partitions(config))
@@ -278,7 +278,7 @@ def test_of_two_first_workers_under_different_settings_one_ends(
                 await app.on_first_start()
             except StreamLSHError as error:
                 return error
-            await guards.after_topics(admin, config, {f"{name}-p": 1})
+            await startup.after_topics(admin, config, {f"{name}-p": 1})
             if app.folder is not None:
                 app.folder.close()
         return None

@@ -31,9 +31,9 @@ from stream_lsh.wire.frames import decode_buckets, decode_documents
 from stream_lsh.wire.ledger_parts import LedgerAssembler
 from stream_lsh.wire.origin import CopyGenerations
 from stream_lsh.wire.route import bucket_partitions
-from stream_lsh.worker.changelogged_state import Applied, Changelogged
-from stream_lsh.worker.counts import Counts
-from stream_lsh.worker.settle_lag import SettleLag
+from stream_lsh.worker.state.changelogged import Applied, Changelogged
+from stream_lsh.worker.state.counts import Counts
+from stream_lsh.worker.state.settle_lag import SettleLag
 from stream_lsh.worker.storage.buckets import BucketStore, Captured, use
 from stream_lsh.worker.storage.documents import DocumentStore
 from stream_lsh.worker.storage.folder import Identity, Storage

@@ -1,0 +1,1 @@
+"""Monitoring of a worker: its log, its metrics, its pages."""
