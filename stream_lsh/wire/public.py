@@ -127,9 +127,8 @@ def match_messages(
     if any(sizes):
         left_sizes = [size or msgspec.UNSET for size in sizes]
         right_sizes = map(_right_size, shared, union, sizes)
-    counts = shared, union, left_sizes, right_sizes
-    of_all = repeat(pipeline), repeat(measure), repeat(confirmed_at_ms)
-    values = map(_Match, of_all[0], left, right, similarity, of_all[1], *counts, left_ms, right_ms, of_all[2])
+    columns = left, right, similarity, repeat(measure), shared, union, left_sizes, right_sizes, left_ms, right_ms
+    values = map(_Match, repeat(pipeline), *columns, repeat(confirmed_at_ms))
     return _messages(_json_lines(zip(left, right, strict=True)), _json_lines(values), similarity, reasons)
 
 
