@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from stream_lsh.cli.options.common import add_encoding, add_general, add_max_bytes, add_output, add_rejects
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, report_lines
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, ended, report_lines
 from stream_lsh.cli.output.outputs import check_outputs
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.errors import ConfigError
@@ -67,7 +67,7 @@ def run(arguments: Sequence[str]) -> int:
     if not options.quiet:
         unknown = f", {evaluated.unknown:,} of them not in the truth" if evaluated.unknown else ""
         report_lines([f"{counted(evaluated.items, 'id')}{unknown}", *run.summary()])
-    return run.exit_code
+    return ended(run.exit_code, run.summary(), quiet=options.quiet)
 
 
 def make_parser() -> Parser:

@@ -149,7 +149,7 @@ def _infer(options: Namespace, open_things: ExitStack) -> int:
         summary = [*choices, _work(inferred_profile.blocks, record_reader.records)]
         summary += [*record_reader.summary(), f"{record_reader.records:,} records, {len(profile.fields)} fields"]
         report_lines(map(plain, summary))
-    return 1 if record_reader.failed else 0
+    return record_reader.end()
 
 
 def _sample(batches: Iterable[list[Record]], most: int) -> list[Record]:

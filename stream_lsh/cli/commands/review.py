@@ -51,7 +51,7 @@ def run(arguments: Sequence[str]) -> int:
             rejects.finish()
     if not options.quiet:
         report_lines(run.summary())
-    return 1 if run.failed else 0
+    return run.end()
 
 
 def make_parser() -> Parser:

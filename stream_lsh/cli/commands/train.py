@@ -65,7 +65,7 @@ def run(arguments: Sequence[str]) -> int:
         report_lines(
             [*result.record_reader.summary(), f"{counted(result.record_reader.records, 'record')}, {seconds:.1f} s"]
         )
-    return 1 if result.record_reader.failed else 0
+    return result.record_reader.end()
 
 
 def make_parser() -> Parser:

@@ -16,7 +16,7 @@ from stream_lsh.cli.options.common import (
     parse,
 )
 from stream_lsh.cli.options.parser import Parser, whole
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, exit_code, report_lines
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, ended, exit_code, report_lines
 from stream_lsh.cli.output.outputs import check_outputs
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.errors import ConfigError
@@ -55,6 +55,7 @@ def run(arguments: Sequence[str]) -> int:
             format = format_of(options.picture)
             require()
             picture = open_things.enter_context(Output(options.picture))
+        from stream_lsh.cli.input.batches import list_rejects, summary  # noqa: PLC0415 - loads numpy
         from stream_lsh.cli.reports.tuning import as_json, as_text  # noqa: PLC0415 - loads numpy
         from stream_lsh.cli.runs.dedup import measure_for  # noqa: PLC0415
         from stream_lsh.kinds.shingled.scheme import TextScheme  # noqa: PLC0415
@@ -89,7 +90,10 @@ def run(arguments: Sequence[str]) -> int:
             picture.finish()
         if rejects is not None:
             rejects.finish()
-    return exit_code(1, reasons.total(), strict=options.strict)
+        rejected = summary(reasons, list_rejects(rejects))
+    if not options.quiet:
+        report_lines(rejected)
+    return ended(exit_code(1, reasons.total(), strict=options.strict), rejected, quiet=options.quiet)
 
 
 def make_parser() -> Parser:
@@ -154,7 +158,7 @@ def _corpus(
     Raises:
         ConfigError: fewer than two documents.
     """
-    from stream_lsh.cli.input.batches import batches, list_rejects, summary  # noqa: PLC0415
+    from stream_lsh.cli.input.batches import batches  # noqa: PLC0415
     from stream_lsh.cli.input.sampling import Sample  # noqa: PLC0415
     from stream_lsh.cli.output.progress import Progress  # noqa: PLC0415
     from stream_lsh.cli.reports.tuning import Corpus  # noqa: PLC0415
@@ -178,8 +182,6 @@ def _corpus(
         seen = sampled_agreements(usable, SEED)
     finally:
         progress.clear()
-    if reasons and not options.quiet:
-        report_lines(summary(reasons, list_rejects(rejects)))
     share = len(usable) / len(sample.texts)
     scripts = ScriptCounts()
     scripts.take(sample.texts)

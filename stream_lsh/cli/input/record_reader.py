@@ -17,7 +17,7 @@ from stream_lsh.cli.options.common import (
     add_time_unit,
 )
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import Output, exit_code, report_lines
+from stream_lsh.cli.output.atomic_files import Output, ended, exit_code, report_lines
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.runs.input_rows import DELETED, InputRows
 from stream_lsh.files.discover import TABLES, Input
@@ -137,17 +137,20 @@ class RecordReader:
                 id = ascii(record.id)[:80]
                 report_lines([f"{part.path}:{line}: the id {id} is repeated: this record replaces the one before it"])
 
-    @property
-    def failed(self) -> bool:
-        """Whether all records were rejected, or at least one with `--strict`."""
-        return exit_code(self.records, self.reasons.total(), strict=self._options.strict) != 0
+    def end(self) -> int:
+        """The exit code: 1 if all records were rejected, or at least one with `--strict`."""
+        code = exit_code(self.records, self.reasons.total(), strict=self._options.strict)
+        return ended(code, self._rejected(), quiet=self._options.quiet)
 
     def summary(self) -> list[str]:
         """Lines about repeated ids and rejected records, for the summary."""
         again = (
             f"{counted(self.again, 'repeated id')}: the last record of each counts; --id-column names another column"
         )
-        return [*([again] if self.again else []), *summary(self.reasons, list_rejects(self._rejects))]
+        return [*([again] if self.again else []), *self._rejected()]
+
+    def _rejected(self) -> list[str]:
+        return summary(self.reasons, list_rejects(self._rejects))
 
 
 class RecordsInMemory(NamedTuple, Generic[T]):

@@ -8,7 +8,7 @@ from importlib import import_module
 
 from stream_lsh.cli.options.common import add_format, add_general, add_max_bytes, add_pair_outputs, add_time_unit
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import exit_code, report_lines
+from stream_lsh.cli.output.atomic_files import ended, exit_code, report_lines
 from stream_lsh.cli.output.outputs import Outputs, check_outputs, check_saved
 from stream_lsh.cli.output.result_columns import Columns
 from stream_lsh.cli.process import collection_paused, hold, release
@@ -96,7 +96,7 @@ def run_with(options: Namespace, module: str, name: str, columns: Columns) -> in
         outputs.finish()
     if not options.quiet:
         report_lines(run.summary(time.monotonic() - started))
-    return code
+    return ended(code, run.rejected, quiet=options.quiet)
 
 
 def find_value_inputs(paths: Sequence[str], options: Namespace) -> list[Input]:

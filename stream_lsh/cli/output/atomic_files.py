@@ -44,6 +44,19 @@ def exit_code(read: int, refused: int, *, strict: bool) -> int:
     return 1 if refused and (strict or not read) else 0
 
 
+def ended(code: int, rejected: Iterable[str], *, quiet: bool) -> int:
+    """The exit code of a run, once a failure is explained: --quiet leaves out the summary, but not errors.
+
+    Args:
+        code: from `exit_code`.
+        rejected: the line of the summary that counts the rejects.
+        quiet: whether the summary was left out.
+    """
+    if code and quiet:
+        report_lines(f"stream-lsh: {line}" for line in rejected)
+    return code
+
+
 class Output:
     """Lines to a file or to standard output.
 

@@ -66,6 +66,11 @@ class AllPairsRun:
         """Documents that were rejected."""
         return self._reasons.total()
 
+    @property
+    def rejected(self) -> list[str]:
+        """The line of the summary that counts the rejects."""
+        return summary(self._reasons, list_rejects(self._outputs.rejects))
+
     def close(self) -> None:
         """Close the progress bar and the engine."""
         self._progress.clear()
@@ -107,7 +112,7 @@ class AllPairsRun:
             f"{counted(len(self._pairs), 'document')}, {counted(self._pairs.candidates, 'candidate')}, "
             f"{counted(self._found, 'pair')}, {counted(self._groups.count, 'cluster')}, {seconds:.1f} s"
         ]
-        lines += summary(self._reasons, list_rejects(self._outputs.rejects))
+        lines += self.rejected
         report_lines(lines)
 
 

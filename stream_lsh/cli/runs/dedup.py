@@ -160,6 +160,11 @@ class DedupRun:
         """Documents that were rejected."""
         return self._reasons.total()
 
+    @property
+    def rejected(self) -> list[str]:
+        """The line of the summary that counts the rejects."""
+        return summary(self._reasons, list_rejects(self._outputs.rejects))
+
     def close(self) -> None:
         """End the signing processes, and remove the progress bar."""
         self._progress.clear()
@@ -235,7 +240,7 @@ class DedupRun:
             self._scheme,
             self._known if self._options.stories else {},
             options=self._options,
-            notes=[*notes, *self._ids_lines(), *summary(self._reasons, list_rejects(self._outputs.rejects))],
+            notes=[*notes, *self._ids_lines(), *self.rejected],
             rejected=self.refused,
         )
 
@@ -256,7 +261,7 @@ class DedupRun:
         if self._known and not any(about.source for _, about in self._known.values()):
             lines.append(_NO_OUTLET)
         lines += caps_lines(counts)
-        lines += summary(self._reasons, list_rejects(self._outputs.rejects))
+        lines += self.rejected
         report_lines(lines)
 
     def _ids_lines(self) -> Iterator[str]:

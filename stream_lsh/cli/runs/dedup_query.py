@@ -105,6 +105,11 @@ class DedupQueryRun:
         """Rejected documents and queries."""
         return self._reasons.total()
 
+    @property
+    def rejected(self) -> list[str]:
+        """The line of the summary that counts the rejects."""
+        return summary(self._reasons, list_rejects(self._outputs.rejects))
+
     def close(self) -> None:
         """Remove the progress bar."""
         self._progress.clear()
@@ -169,4 +174,4 @@ class DedupQueryRun:
             f"{self._answered:,} of them with a match, {counted(self._matches, 'match', 'matches')}, {seconds:.1f} s"
         ]
         lines += caps_lines(counts)
-        return lines + summary(self._reasons, list_rejects(self._outputs.rejects))
+        return lines + self.rejected

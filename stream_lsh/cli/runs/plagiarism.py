@@ -61,12 +61,17 @@ class PlagiarismRun:
         """Rejected texts."""
         return self._reasons.total()
 
+    @property
+    def rejected(self) -> list[str]:
+        """The line of the summary that counts the rejects."""
+        return summary(self._reasons, list_rejects(self._outputs.rejects))
+
     def summary(self) -> list[str]:
         """The lines of the summary."""
         lines = [f"{counted(self.texts, 'text')}, {counted(self._pairs, 'pair')}{self._of_sources()}"]
         if self._again:
             lines.append(f"{counted(self._again, 'repeated id')}: the last text of each counts")
-        return lines + summary(self._reasons, list_rejects(self._outputs.rejects))
+        return lines + self.rejected
 
     def _of_sources(self) -> str:
         return f", {self._explained:,} of texts that copied from one source" if self._explained else ""

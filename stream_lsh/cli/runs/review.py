@@ -174,7 +174,6 @@ class ReviewRun:
             *self._reader.summary(),
         ]
 
-    @property
-    def failed(self) -> bool:
-        """Whether rejected records fail the run."""
-        return self._reader.failed
+    def end(self) -> int:
+        """The exit code: 1 if rejected records fail the run."""
+        return self._reader.end()

@@ -80,6 +80,11 @@ class SingleFieldRun(ABC):
         """Number of rejected values."""
         return self._reasons.total()
 
+    @property
+    def rejected(self) -> list[str]:
+        """The line of the summary that counts the rejects."""
+        return summary(self._reasons, list_rejects(self._outputs.rejects))
+
     def close(self) -> None:
         """Remove the progress bar."""
         self._progress.clear()
@@ -164,7 +169,7 @@ class SingleFieldRun(ABC):
             lines.append(f"{counted(self._again, 'repeated id')}: the last one of each counts")
         if self.memory is not None:
             lines += caps_lines(self.memory.counts)
-        return lines + summary(self._reasons, list_rejects(self._outputs.rejects))
+        return lines + self.rejected
 
 
 def _counted(lines: Iterable[bytes], count: list[int]) -> Iterator[bytes]:

@@ -321,7 +321,7 @@ def test_the_last_of_the_records_with_one_id_counts_and_a_warning_is_printed(
     path = written(tmp_path / "x.csv", "id,n\n" + "a,1\nb,2\n" + "".join(f"a,{n}\n" for n in range(3, 10)) + "c\n")
     record_reader, kept = taken([path], strict=True)
     assert [(record.id, record.fields["n"]) for record in kept.made] == [("a", "9"), ("b", "2")]
-    assert (record_reader.records, record_reader.again, record_reader.failed) == (9, 7, True)
+    assert (record_reader.records, record_reader.again, record_reader.end()) == (9, 7, 1)
     assert kept.rows == {"a": 0, "b": 1}
     printed = capsys.readouterr().err.splitlines()
     assert f"{path}:4: the id 'a' is repeated: this record replaces the one before it" in printed

@@ -23,7 +23,7 @@ from stream_lsh.cli.options.common import (
     parse,
 )
 from stream_lsh.cli.options.parser import Parser, ratio, whole
-from stream_lsh.cli.output.atomic_files import exit_code
+from stream_lsh.cli.output.atomic_files import ended, exit_code
 from stream_lsh.cli.output.outputs import Outputs, check_outputs
 from stream_lsh.cli.output.result_columns import matches_by
 from stream_lsh.cli.process import collection_paused, hold, release
@@ -60,7 +60,8 @@ def run(arguments: Sequence[str]) -> int:
         run.run()
     if not options.quiet and not run.unheard:
         run.report(time.monotonic() - started)
-    return exit_code(run.documents, run.refused, strict=options.strict)
+    code = exit_code(run.documents, run.refused, strict=options.strict)
+    return ended(code, run.rejected, quiet=options.quiet)
 
 
 def make_parser() -> Parser:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from stream_lsh.cli.options.common import add_general, add_output, add_rejects, add_threshold
 from stream_lsh.cli.options.parser import Parser, whole
-from stream_lsh.cli.output.atomic_files import Output, exit_code, report_lines
+from stream_lsh.cli.output.atomic_files import Output, ended, exit_code, report_lines
 from stream_lsh.cli.output.outputs import check_outputs
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.errors import ConfigError
@@ -65,12 +65,14 @@ def run(arguments: Sequence[str]) -> int:
         out.finish()
         if rejects is not None:
             rejects.finish()
+    rejected = summary(reasons, list_rejects(rejects))
     if not options.quiet:
         what = "file" if options.files else "function"
         found = counted(len(matches), "pair"), counted(len(groups), "group")
         report_lines([", ".join((counted(len(files), "file"), counted(len(code), what), *found))])
-        report_lines(summary(reasons, list_rejects(rejects)))
-    return exit_code(len(files) - reasons.total(), reasons.total(), strict=options.strict)
+        report_lines(rejected)
+    ending = exit_code(len(files) - reasons.total(), reasons.total(), strict=options.strict)
+    return ended(ending, rejected, quiet=options.quiet)
 
 
 def make_parser() -> Parser:

@@ -31,7 +31,7 @@ from stream_lsh.cli.options.common import (
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.options.single_field import add_query
 from stream_lsh.cli.options.single_field import run_with as run_values
-from stream_lsh.cli.output.atomic_files import STDOUT, exit_code, report_lines
+from stream_lsh.cli.output.atomic_files import STDOUT, ended, exit_code, report_lines
 from stream_lsh.cli.output.formats import format_of
 from stream_lsh.cli.output.outputs import Outputs, check_outputs, check_saved
 from stream_lsh.cli.output.result_columns import ANSWERS, matches_by
@@ -153,7 +153,8 @@ def run_with(options: Namespace) -> int:
     if not options.quiet:
         run.report(time.monotonic() - started)
         report_lines([] if clean is None else clean.summary())
-    return exit_code(run.documents, run.refused, strict=options.strict)
+    code = exit_code(run.documents, run.refused, strict=options.strict)
+    return ended(code, run.rejected, quiet=options.quiet)
 
 
 def make_parser() -> Parser:

@@ -83,7 +83,7 @@ def run(arguments: Sequence[str]) -> int:
             output.finish()
     if not options.quiet:
         work.report(time.monotonic() - started)
-    return 1 if work.record_reader.failed else 0
+    return work.record_reader.end()
 
 
 def name_outputs(options: Namespace) -> None:

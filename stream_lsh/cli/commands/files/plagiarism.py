@@ -17,7 +17,7 @@ from stream_lsh.cli.options.common import (
     add_rejects,
 )
 from stream_lsh.cli.options.parser import Parser, page_file, real, whole
-from stream_lsh.cli.output.atomic_files import exit_code, report_lines
+from stream_lsh.cli.output.atomic_files import ended, exit_code, report_lines
 from stream_lsh.cli.output.outputs import Outputs, check_outputs
 from stream_lsh.cli.process import hold, release
 from stream_lsh.errors import ConfigError
@@ -72,7 +72,8 @@ def run(arguments: Sequence[str]) -> int:
         outputs.finish()
     if not options.quiet:
         report_lines(run.summary())
-    return exit_code(run.texts, run.refused, strict=options.strict)
+    code = exit_code(run.texts, run.refused, strict=options.strict)
+    return ended(code, run.rejected, quiet=options.quiet)
 
 
 def make_parser() -> Parser:

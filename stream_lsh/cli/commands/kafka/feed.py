@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from stream_lsh.cli.options.common import add_columns, add_format, add_general, allow_records
 from stream_lsh.cli.options.parser import Parser, whole
 from stream_lsh.cli.options.pipelines import one_of
-from stream_lsh.cli.output.atomic_files import exit_code, report_lines
+from stream_lsh.cli.output.atomic_files import ended, exit_code, report_lines
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.process import as_exceptions, run_client
 from stream_lsh.files.chunks import Refused
@@ -70,7 +70,10 @@ def run(arguments: Sequence[str]) -> int:
             seconds = time.monotonic() - started
             sent = counted(feeder.sent, kind.plural.removesuffix("s"))
             report_lines([f"{sent} to {pipeline.source}{rejects}, {seconds:.1f} s"])
-    return exit_code(feeder.sent, refused.total(), strict=options.strict)
+    from stream_lsh.cli.input.batches import summary  # noqa: PLC0415 - loads numpy
+
+    code = exit_code(feeder.sent, refused.total(), strict=options.strict)
+    return ended(code, summary(refused), quiet=options.quiet)
 
 
 def make_parser() -> Parser:

@@ -18,7 +18,7 @@ import pytest
 from tests.patience import PATIENCE
 from tests.unit.applications.test_duplicate_code import RENAMED, TOTAL
 from tests.unit.cli.commands.files.test_link import PROFILE, UNLEARNED, people
-from tests.unit.cli.runs import OTHER, STORY, a_few_thousand, lines_of, stream_lsh
+from tests.unit.cli.runs import OTHER, STORY, a_few_thousand, lines_of, ran, stream_lsh
 
 COPIES = [str(number) for number in range(200)]
 CONTENTS = {
@@ -165,6 +165,35 @@ def test_the_review_of_a_closed_standard_input_needs_a_terminal(folder: Path) ->
     done = subprocess.run(["/bin/bash", "-c", script], capture_output=True, check=False, cwd=folder)  # noqa: S603
     assert (done.returncode, done.stderr.count(b"\n")) == (2, 1), done.stderr
     assert b"review needs a terminal, got a standard input that is none" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "dedup wrong.jsonl",
+        "dedup wrong.jsonl --query texts.jsonl",
+        "news wrong.jsonl",
+        "mirrors wrong.jsonl",
+        "allpairs wrong.jsonl",
+        "plagiarism wrong.jsonl",
+        "clones wrong.py",
+        "link wrong.jsonl --profile p.toml",
+        "sets wrong.jsonl",
+        "neighbours wrong.jsonl --within 5",
+        "train wrong.jsonl people.jsonl --profile p.toml --strict",
+        "profile infer wrong.jsonl people.jsonl --strict",
+        "evaluate wrong.jsonl groups.jsonl",
+        "tune wrong.jsonl texts.jsonl --strict",
+    ],
+)
+def test_quiet_does_not_silence_why_a_run_failed(folder: Path, command: str) -> None:
+    (folder / "wrong.jsonl").write_bytes(b"nonsense\n")
+    (folder / "wrong.py").write_bytes(b"\0")
+    (folder / "groups.jsonl").write_bytes(lines_of([{"id": "1", "cluster": "a"}, {"id": "2", "cluster": "a"}]))
+    run = ran(*command.split(), "--quiet", cwd=folder)
+    reason = "binary" if command.startswith("clones") else "json"
+    expected = f"stream-lsh: 1 rejected: {reason} 1; --rejects lists them\n"
+    assert (run.returncode, run.stderr.decode()) == (1, expected)
 
 
 @pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full"])

@@ -49,7 +49,7 @@ def test_standard_input_columns_and_rejects_are_as_of_dedup(tmp_path: Path) -> N
     rejects = tmp_path / "rejects"
     options = ("--format", "csv", "--text-column", "body", "--strict", "--quiet")
     run = allpairs("-", *options, "--rejects", rejects, stdin=table.encode())
-    assert (run.code, run.pairs, run.err) == (1, {("1", "2"): 1.0}, "")
+    assert (run.code, run.pairs, run.err) == (1, {("1", "2"): 1.0}, "stream-lsh: 1 rejected: id 1\n")
     assert json.loads(rejects.read_text())["line"] == 4
 
 
