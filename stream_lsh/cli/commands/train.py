@@ -136,7 +136,7 @@ def _learn(profile: "Profile", inputs: Sequence[Input], options: Namespace, reje
 
 
 def _check(profile: "Profile", inputs: Sequence[Input], kept: "RecordsInMemory[Values]") -> None:
-    """Raise InputError with the likely cause if the records do not allow training."""
+    """Raise InputError or ConfigError with the likely cause if the records do not allow training."""
     from stream_lsh.cli.runs.learn import check_comparable, names_of  # noqa: PLC0415
 
     if len(kept.made) < 2:

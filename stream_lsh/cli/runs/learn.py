@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from stream_lsh.cli.output.atomic_files import report_lines
-from stream_lsh.errors import InputError
+from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.files.discover import Input
 from stream_lsh.files.inflate import STDIN
 from stream_lsh.records.profile import Profile, without_weights
@@ -60,20 +60,18 @@ def check_comparable(
         values: whether any of them has a value for a field of the profile.
 
     Raises:
-        InputError: no two can be compared; the message names the likely cause.
+        ConfigError: no two can be compared; the message names the likely cause.
     """
     if records and not values:
-        raise InputError(
-            "fields",
+        raise ConfigError(
             f"{names_of(inputs)}: got no value for any field of the profile {profile.name!r}: do its `columns` have "
-            "the names of the file? `stream-lsh profile infer` proposes a profile",
+            "the names of the file? `stream-lsh profile infer` proposes a profile"
         )
     if records > 1 and profile.link == "link" and len(sources) < 2:
-        raise InputError(
-            "records",
+        raise ConfigError(
             f"{names_of(inputs)}: got records of one source, expected two or more: the profile {profile.name!r} "
             'compares records of different sources (link = "link"); name all files, or the column with '
-            "--source-column",
+            "--source-column"
         )
 
 

@@ -119,7 +119,7 @@ class LinkRun:
         """Everything but the writing.
 
         Raises:
-            InputError: no two records can be compared, since their columns or sources have other names.
+            ConfigError: no two records can be compared, since their columns or sources have other names.
         """
         records = self._read()
         self._check()
