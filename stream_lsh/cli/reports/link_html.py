@@ -68,9 +68,13 @@ class LinkReport:
         yield "<h2>Scores of matches and reviews</h2>"
         yield from self._distribution()
         yield "<h2>Recall</h2>"
-        yield paragraph("Only records that share a block are compared; matches outside of blocks are not estimated.")
+        which = "Those of different sources" if profile.link == "link" else "All of them"
+        yield paragraph(
+            f"Candidates are pairs of records with a common block. {which} are compared; matches outside of blocks are "
+            "not estimated."
+        )
         capped = [*caps_lines(self._linker.counts)]
-        yield from (paragraph(text) for text in capped or ["No cap had an effect: all candidates were compared."])
+        yield from (paragraph(text) for text in capped or ["No cap had an effect: no candidate was left out."])
         yield from capped_buckets(self._linker.pipeline, self._values)
         yield "<h2>Match weights</h2>"
         yield from (paragraph(doubt, "note") for doubt in profile.doubts)

@@ -209,7 +209,7 @@ class LinkRun:
         reader, written = self.record_reader, self._written
         return {
             "records": reader.records,
-            "compared pairs": self._linker.counts.candidates,
+            "candidates": self._linker.counts.candidates,
             "matches": written["matches"],
             "pairs to review": written["reviews"],
             "entities": written["entities"],

@@ -373,6 +373,14 @@ def test_a_profile_without_weights_and_a_run_without_matches_have_a_report(tmp_p
     assert "<h2>Pairs closest" in scored
 
 
+@pytest.mark.parametrize(("link", "compared"), [("link", "Those of different sources"), ("both", "All of them")])
+def test_a_page_states_which_candidates_are_compared(tmp_path: Path, link: str, compared: str) -> None:
+    rows = [{"id": n, "source": source, "given_name": "Ann", "surname": "Lee"} for n, source in enumerate("aab")]
+    page = reported("link", tmp_path / "r.html", lines_of(rows), "--profile", "people", "--link-type", link)[1]
+    assert facts_of(page)["candidates"] == "3"
+    assert f"{compared} are compared" in text_of(page)
+
+
 # -- wrong use
 
 
