@@ -12,7 +12,7 @@ from stream_lsh import __version__
 from stream_lsh.cli.commands.catalog import COMMANDS, GROUPS, module_of
 from stream_lsh.cli.output.atomic_files import STDOUT, Output, discard_stderr, report_lines
 from stream_lsh.cli.process import Terminated, as_exceptions
-from stream_lsh.errors import ConfigError, InvariantError, StreamLSHError
+from stream_lsh.errors import ConfigError, InvariantError, StateError, StreamLSHError
 from stream_lsh.spelling import resembling
 
 _UNTIL_INTERRUPTED = ("demo", "worker", "serve", "tail", "ui")
@@ -38,41 +38,43 @@ def main(argv: Sequence[str] | None = None) -> int:
         with as_exceptions():
             return _run(arguments)
     except BaseException as error:
-        code, message = _outcome(error)
+        code, lines = _outcome(error)
         name = arguments[0] if arguments else ""
         if code in (INTERRUPTED, TERMINATED):
             if name in GROUPS["files"]:
-                message += "; no partial output file remains"
+                lines = [f"{lines[0]}; no partial output file remains"]
             elif code == INTERRUPTED and name in _UNTIL_INTERRUPTED:
-                message = ""
+                lines = []
         if code is None:
             raise
-        if message:
-            report_lines([f"stream-lsh: {message}"])
+        if lines:
+            report_lines([f"stream-lsh: {lines[0]}", *lines[1:]])
         return code
 
 
-def _outcome(error: BaseException) -> tuple[int | None, str]:
-    """The exit code and the message for the error that ended a command; no code for an unexpected exception."""
+def _outcome(error: BaseException) -> tuple[int | None, Sequence[str]]:
+    """The exit code and the lines for the error that ended a command; no code for an unexpected exception."""
     code: int | None = None
-    message = str(error)
+    lines: Sequence[str] = [str(error)]
     match error:
         case KeyboardInterrupt():
-            code, message = INTERRUPTED, "interrupted"
+            code, lines = INTERRUPTED, ["interrupted"]
         case Terminated():
-            code, message = TERMINATED, "terminated"
+            code, lines = TERMINATED, ["terminated"]
         case ConfigError():
-            code = WRONG_USE
+            code, lines = WRONG_USE, error.problems
         case InvariantError():
             code = FAILED
-            message += "\nThis is a bug in stream_lsh: please report it with the command that led to it."
+            lines = [*lines, "This is a bug in stream_lsh: please report it with the command that led to it."]
+        case StateError() if type(error) is StateError:
+            code, lines = FAILED, str(error).splitlines()  # one for each topic
         case StreamLSHError():
             code = FAILED
         case OSError():
-            code, message = FAILED, _sentence(error)
+            code, lines = FAILED, [_sentence(error)]
         case MemoryError():
-            code, message = FAILED, "out of memory: divide the input; a document of 1 KB takes about 3 KB"
-    return code, message
+            code, lines = FAILED, ["out of memory: divide the input; a document of 1 KB takes about 3 KB"]
+    return code, lines
 
 
 def _run(arguments: list[str]) -> int:
@@ -85,7 +87,7 @@ def _run(arguments: list[str]) -> int:
         what = "option" if name.startswith("-") else "command"
         similar = resembling(name, [*COMMANDS, "--version", "--help"])
         hint = f": did you mean `{similar}`?" if similar else "."
-        raise ConfigError(f"got the {what} {name!r}, expected a command{hint}\n`stream-lsh --help` lists them.")
+        raise ConfigError([f"got the {what} {name!r}, expected a command{hint}", "`stream-lsh --help` lists them."])
     # OpenBLAS starts a thread per core when numpy is loaded; nothing here uses it, and threads do not mix with forks.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     code: int = import_module(module_of(name)).run(arguments[1:])

@@ -102,7 +102,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Wrong use."""
-        raise ConfigError(f"{message}\n`{self.prog} --help` lists the options.")
+        raise ConfigError([message, f"`{self.prog} --help` lists the options."])
 
     def format_usage(self) -> str:
         """One line: the command, its arguments and the options that are required."""

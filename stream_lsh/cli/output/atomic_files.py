@@ -6,18 +6,24 @@ import sys
 from collections.abc import Iterable
 
 from stream_lsh.cli.output import formats
+from stream_lsh.controls import CONTROLS
 from stream_lsh.errors import ConfigError
 
 STDOUT = formats.STDOUT
 _STDERR = 2
 _AT_ONCE = 4096
 """Writes of up to PIPE_BUF bytes to a pipe are atomic, so no reader and no interruption sees half a line."""
+_CONTROLS = {code: shown for code, shown in CONTROLS.items() if not 0xD800 <= code < 0xE000}
+"""Without surrogates, of names that are not UTF-8: standard error writes them as escapes."""
 
 
 def report_lines(lines: Iterable[str]) -> None:
-    """Write lines to standard error; results do not fail because a message about them cannot be printed."""
+    """Write lines to standard error; results do not fail because a message about them cannot be printed.
+
+    A control character in a line, such as a line feed in the name of a file, becomes visible.
+    """
     try:
-        sys.stderr.write("".join(f"{line}\n" for line in lines))
+        sys.stderr.write("".join(f"{line.translate(_CONTROLS)}\n" for line in lines))
         sys.stderr.flush()
     except OSError:
         discard_stderr()

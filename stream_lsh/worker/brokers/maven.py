@@ -271,8 +271,8 @@ class MavenBroker(Broker):
         try:
             while not self._listens():
                 if _has_ended(process.pid) or time.monotonic() > deadline:
-                    tail = "\n".join((self._folder / "broker.log").read_text(errors="replace").splitlines()[-20:])
-                    raise ConfigError(f"Kafka did not come up at {self.address}; the end of its log:\n{tail}")
+                    tail = (self._folder / "broker.log").read_text(errors="replace").splitlines()[-20:]
+                    raise ConfigError([f"Kafka did not come up at {self.address}; the end of its log:", *tail])
                 time.sleep(0.1)
         except BaseException:  # also Ctrl-C, which its session does not get
             self.kill()

@@ -9,7 +9,7 @@ import pytest
 
 from stream_lsh.cli import main as cli
 from stream_lsh.cli.commands.catalog import COMMANDS
-from stream_lsh.errors import ConfigError, InputError, InvariantError
+from stream_lsh.errors import ConfigError, InputError, InvariantError, StateError
 from tests.unit.cli.runs import own_process, ran
 
 OF_TEXTS = ("dedup", "news", "allpairs", "tune", "plagiarism", "explain 1 2")
@@ -52,7 +52,8 @@ def test_an_unknown_command_is_reported_with_the_nearest(wrong: str, nearest: st
     [
         (ConfigError(["one", "two"]), 2, "stream-lsh: one\ntwo"),
         (InputError("gzip", "a file is damaged"), 1, "a file is damaged"),
-        (InvariantError("cannot be"), 1, "please report"),
+        (StateError("topic one\ntopic two"), 1, "stream-lsh: topic one\ntopic two\n"),
+        (InvariantError("cannot be"), 1, "stream-lsh: cannot be\nThis is a bug in stream_lsh: please report"),
         (PermissionError(13, "Permission denied", "secret"), 1, "secret: permission denied"),
         (MemoryError(), 1, "out of memory"),
         (KeyboardInterrupt(), 130, "interrupted"),
@@ -67,6 +68,28 @@ def test_an_exception_becomes_an_exit_code_and_a_message(
     monkeypatch.setattr(cli, "_run", fail)
     assert cli.main([]) == code
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        (["dedup", "x\ny"], [r"stream-lsh: x\x0ay: there is no such file or folder"]),
+        (["dedup", "--query", "in.jsonl", "--index", "a\nb.jsonl"], [r"stream-lsh: a\x0ab.jsonl: got b'nonsense"]),
+        (["sets", "in.jsonl", "--matches", "x\ny/z"], [r"stream-lsh: x\x0ay/z: cannot be written"]),
+        (
+            ["train", "a\nb.jsonl", "--profile", "people"],
+            [r"a\x0ab.jsonl:1: rejected (json)", r"stream-lsh: a\x0ab.jsonl: got 0 records"],
+        ),
+    ],
+)
+def test_a_line_feed_in_the_name_of_a_file_does_not_break_a_message(
+    tmp_path: Path, arguments: list[str], lines: list[str]
+) -> None:
+    for name in ("in.jsonl", "a\nb.jsonl"):
+        (tmp_path / name).write_bytes(b"nonsense\n")
+    printed = ran(*arguments, cwd=tmp_path).stderr.decode().splitlines()
+    assert len(printed) == len(lines), printed
+    assert all(line.startswith(begin) for line, begin in zip(printed, lines, strict=True)), printed
 
 
 def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
