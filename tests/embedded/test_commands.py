@@ -111,6 +111,11 @@ def test_the_error_for_a_line_that_is_too_long_names_the_remedy(broker: Embedded
     assert printed.startswith(f"-:1: rejected (size): got {len(line) - 1} bytes, expected at most 16777216")
 
 
+def test_a_quiet_feed_that_only_rejects_reports_the_rejects(broker: Embedded, config: Path) -> None:
+    done = ran("feed", "--config", config, "--quiet", "-", stdin=b"nonsense\n")
+    assert (done.returncode, done.stderr) == (1, b"stream-lsh: 1 rejected: json 1\n")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_feed_reports_the_number_of_sent_documents(
     broker: Embedded, config: Path, number: int, tmp_path: Path

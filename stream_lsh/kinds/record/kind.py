@@ -14,8 +14,8 @@ from stream_lsh.kinds.queries import Queries
 from stream_lsh.kinds.record.example import example_record
 from stream_lsh.kinds.record.files import find_record_inputs, read_records
 from stream_lsh.kinds.record.golden import limits_of_records
-from stream_lsh.kinds.record.messages import MAX_RECORD_BYTES, parse_record, record_message
-from stream_lsh.kinds.record.rows import RecordNames
+from stream_lsh.kinds.record.messages import MAX_RECORD_BYTES, check_size, parse_record, record_message
+from stream_lsh.kinds.record.rows import RecordNames, deleted
 from stream_lsh.kinds.record.settings import RecordSettings
 from stream_lsh.kinds.results import Results
 from stream_lsh.model import Document
@@ -133,12 +133,20 @@ class RecordKind(RecordSettings, KindDefaults):
     def read_files(
         self, inputs: Sequence[Input], options: Namespace, names: FieldNames, now_ms: int
     ) -> Iterator[FeedPart]:
-        """The records of the files as messages; a record without a time becomes a message without one."""
+        """The records of the files as messages; a record without a time becomes a message without one.
+
+        Records that are too large for a worker are rejected.
+        """
+
+        def check(record: Record) -> None:
+            if not deleted(record, names.deleted):  # of a deletion only the id is sent
+                check_size(self.profile_reader, record)
+
         profile, most = self.loaded_profile, options.max_bytes
         time_column = options.time_column or names.time
         columns = RecordNames.of(profile, options.id_column, options.source_column, time_column, timed=True)
         columns = replace(columns, must_time=options.time_column is not None, time_unit=options.time_unit)
-        for part in read_records(inputs, columns, max_bytes=most, encoding=options.encoding):
+        for part in read_records(inputs, columns, max_bytes=most, encoding=options.encoding, check=check):
             messages = (record_message(record, profile, names) for record in part.records)
             yield FeedPart(messages, part.refused, part.position)
 

@@ -16,15 +16,21 @@ from typing import Any, ClassVar
 import pytest
 import zstandard
 
+from stream_lsh.cli.commands.kafka.feed import make_parser
 from stream_lsh.cli.input.record_reader import RecordReader, RecordsInMemory, keep
 from stream_lsh.cli.options.parser import ascii_encoding
 from stream_lsh.cli.output.atomic_files import Output
+from stream_lsh.config.load import parse
 from stream_lsh.errors import ConfigError, MalformedMessage
 from stream_lsh.kinds.record.files import find_record_inputs, read_records, source_names
+from stream_lsh.kinds.record.messages import MAX_RECORD_BYTES
 from stream_lsh.kinds.record.rows import RecordNames
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile
+from stream_lsh.wire.field_names import FieldNames
+from stream_lsh.wire.message import AUTO, DEFAULT_RULES
 from tests.evaluation.record_corpora import dblp_acm, febrl, senzing
+from tests.unit.cli.runs import lines_of
 
 PROFILE = Profile(name="x", fields=(), comparisons=(), id_columns=("id", "rec_id", "record_id"))
 
@@ -271,6 +277,7 @@ def test_parquet_is_read_with_pyarrow(tmp_path: Path, monkeypatch: pytest.Monkey
 _PEAK = """
 import sys, pyarrow
 from stream_lsh.kinds.record.files import find_record_inputs, read_records
+from stream_lsh.kinds.record.messages import MAX_RECORD_BYTES
 from stream_lsh.kinds.record.rows import RecordNames
 for part in read_records(find_record_inputs(sys.argv[1:], None), RecordNames(("id",), ()), max_bytes=1000):
     assert part.records
@@ -349,6 +356,25 @@ def test_rejected_records_can_be_written_to_a_file(tmp_path: Path) -> None:
 
 def plain(records: list[Record]) -> list[tuple[str, str, dict[str, object]]]:
     return [(record.id, record.source, dict(record.fields)) for record in records]
+
+
+def test_feed_rejects_records_that_are_too_large_for_a_worker(tmp_path: Path) -> None:
+    large = MAX_RECORD_BYTES * "x"
+    rows: list[dict[str, object]] = [
+        {"id": "field", "surname": large},
+        {"id": "other column", "notes": large},
+        {"id": "deletion", "deleted": True, "surname": large},
+        {"id": "no field"},
+    ]
+    path = written(tmp_path / "x.jsonl", lines_of(rows))
+    options = make_parser().parse(["--config", "x.toml", str(path)])
+    options.time_unit, options.max_bytes = AUTO, 16 << 20
+    kind = parse("[[pipeline]]\nsource = 's'\nkind = 'record'\nprofile = 'people'\n", "x.toml", {}).pipelines[0].kind
+    parts = [*kind.read_files(kind.find_files(options), options, FieldNames(), 0)]
+    messages = [message for part in parts for message in part.messages]
+    assert [(one.at, one.reason) for part in parts for one in part.refused] == [(1, "size")]
+    parsed = [kind.parse(value, key, DEFAULT_RULES, 0, None).id for key, value in messages]
+    assert parsed == ["other column", "deletion", "no field"]
 
 
 @pytest.mark.corpus
