@@ -2,7 +2,7 @@
 
 import time
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +18,7 @@ from stream_lsh.settings.units import counted
 
 if TYPE_CHECKING:
     from stream_lsh.cli.input.record_reader import RecordReader, RecordsInMemory
+    from stream_lsh.kinds.record.labels import Labels
     from stream_lsh.records.model import Values
     from stream_lsh.records.profile import Profile
     from stream_lsh.records.train.learning import Training
@@ -96,8 +97,7 @@ class _Found(NamedTuple):
 
     training: "Training"
     record_reader: "RecordReader"
-    unknown: int
-    labels: int
+    labels: "Labels | None"
 
 
 def _learn(profile: "Profile", inputs: Sequence[Input], options: Namespace, rejects: Output | None) -> _Found:
@@ -114,7 +114,9 @@ def _learn(profile: "Profile", inputs: Sequence[Input], options: Namespace, reje
     record_reader = RecordReader(inputs, options, profile, rejects)
     try:
         kept = keep(iter(record_reader), Reader(profile).values)
-        labels = read_labels(options.labels, kept.rows, kept.sources, options.encoding) if options.labels else None
+        labels = None
+        if options.labels:
+            labels = read_labels(options.labels, profile, kept.rows, kept.sources, options.encoding)
         _check(profile, inputs, kept)
         record_reader.progress.say(f"learning from {len(kept.made):,} records ...")
         blocker = blocker_of(profile)
@@ -130,9 +132,7 @@ def _learn(profile: "Profile", inputs: Sequence[Input], options: Namespace, reje
         )
     finally:
         record_reader.progress.clear()
-    return _Found(
-        training, record_reader, 0 if labels is None else labels.unknown, 0 if labels is None else labels.pairs
-    )
+    return _Found(training, record_reader, labels)
 
 
 def _check(profile: "Profile", inputs: Sequence[Input], kept: "RecordsInMemory[Values]") -> None:
@@ -158,8 +158,19 @@ def _write(result: _Found, options: Namespace, out: Output, summary_out: Output)
         report_lines(training.totals(result.training))
         report_lines(reliability.chart(result.training))
     warnings = training.warnings(result.training)
-    if result.unknown:
-        total = result.unknown + result.labels
-        warnings.append(f"{result.unknown:,} of {total:,} pairs of {options.labels} have an id that no record has")
+    if result.labels is not None:
+        warnings += _ignored(result.labels, options.labels)
     if not options.quiet:
         report_lines([f"warning: {warning}" for warning in warnings])
+
+
+def _ignored(labels: "Labels", path: str) -> Iterator[str]:
+    """Warnings about labels that do not count."""
+    total = labels.pairs + labels.unknown + labels.within
+    if labels.unknown:
+        yield f"{labels.unknown:,} of {total:,} pairs of {path} have an id that no record has"
+    if labels.within:
+        yield (
+            f"{labels.within:,} of {total:,} pairs of {path} do not count: they are of one source, and the profile "
+            "links records of different sources"
+        )

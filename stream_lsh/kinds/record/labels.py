@@ -9,6 +9,8 @@ from stream_lsh.arrays import I64, Bools
 from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.files.lines import table_rows
 from stream_lsh.kinds.record.rows import full_id
+from stream_lsh.records.profile import Profile
+from stream_lsh.settings.units import counted
 
 _NAMED = ("left", "right")
 _MATCH = "match"
@@ -19,12 +21,20 @@ _ANSWERS = {
 
 
 class Labels(NamedTuple):
-    """The rows of both records of each pair, int64[n] each, the answers, bool[n], and the pairs with an unknown id."""
+    """The labelled pairs that can be learned from.
+
+    Attributes:
+        left, right: the rows of both records of each pair, int64[n] each.
+        match: the answers, bool[n].
+        unknown: the number of other pairs that have an unknown id.
+        within: the number of other pairs within one source that the profile does not link.
+    """
 
     left: I64
     right: I64
     match: Bools
     unknown: int
+    within: int
 
     @property
     def matches(self) -> tuple[I64, I64]:
@@ -42,7 +52,9 @@ class Labels(NamedTuple):
         return int(self.left.size)
 
 
-def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], encoding: str = "utf-8") -> Labels:
+def read_labels(
+    path: str, profile: Profile, rows: Mapping[str, int], sources: Sequence[str], encoding: str = "utf-8"
+) -> Labels:
     """The pairs in a CSV file.
 
     An id is `source/id`, or the plain id if only one source has it.
@@ -50,6 +62,7 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
     Args:
         path: of the file, with columns `left` and `right`, or with exactly two columns.  A column `match` beside `left`
             and `right` has 1 or 0; without it all pairs are matches.
+        profile: of the records.
         rows: the row of each record by its id.
         sources: the source of each row.
         encoding: of the file.
@@ -57,7 +70,7 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
     Raises:
         ConfigError: the file does not exist, or has other columns, or a row that is no label, with its line: another
             answer, a second answer for a pair, or a plain id that several sources have.
-        InputError: a file without a pair of known records.
+        InputError: a file without a pair of known records that the profile links.
     """
     try:
         lines = [(row, at) for row, at in table_rows(path, "csv", [0], encoding=encoding, skip_space=True) if row]
@@ -95,10 +108,17 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
             if answers.setdefault((min(left, right), max(left, right)), same) != same:
                 raise two_answers(f"{path}:{line}", *ids)
             pairs.append([left, right, same])
-    if not pairs:
-        raise InputError("labels", f"{path}: got {len(lines) - 1} pairs, none of them with two known records")
-    ones, others, match = np.array(pairs, np.int64).T
-    return Labels(ones, others, match == 1, unknown)
+    linked = [pair for pair in pairs if _links(profile, sources[pair[0]], sources[pair[1]])]
+    if not linked:
+        which = "two known records of different sources" if pairs else "two known records"
+        raise InputError("labels", f"{path}: got {counted(len(lines) - 1, 'pair')}, none of them with {which}")
+    ones, others, match = np.array(linked, np.int64).T
+    return Labels(ones, others, match == 1, unknown, len(pairs) - len(linked))
+
+
+def _links(profile: Profile, one: str, other: str) -> bool:
+    """Whether two records of these sources can match."""
+    return one != other or not (profile.link == "link" or (profile.one_to_one and one))
 
 
 def answer_of(text: str) -> bool | None:

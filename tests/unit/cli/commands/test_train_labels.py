@@ -84,6 +84,25 @@ def test_a_few_labels_of_easy_matches_change_little(people: Path) -> None:
         assert after.m == pytest.approx(before.m, abs=0.06)  # 1 of the labels alone
 
 
+@pytest.mark.parametrize("setting", ['link = "link"', "one_to_one = true"])
+def test_labels_within_one_source_do_not_count_where_sources_are_linked(people: Path, setting: str) -> None:
+    header, *rows = (people / "people.csv").read_text().splitlines()
+    sourced = [f"{row},{row.partition(',')[0][-1]}" for row in rows]
+    (people / "people.csv").write_text("\n".join([f"{header},source", *sourced]) + "\n")
+    (people / "p.toml").write_text(f"{setting}\n{PROFILE}")
+    labels = "left,right,match\n" + "".join(f"{number}a,{number}b,1\n" for number in range(0, 300, 3))
+    assert "of one source" not in train(people, labels).err
+    plain = load_profile(people / "x.toml")
+    err = train(people, f"{labels}0a,1a,1\n2b,4b,0\n").err
+    assert "warning: 2 of 102 pairs of labels.csv do not count: they are of one source" in err
+    assert load_profile(people / "x.toml") == plain
+    (people / "only.csv").write_text("left,right\n0a,1a\n")
+    only = ("--labels", "only.csv", "--output", "y.toml")
+    run = stream_lsh("train", "people.csv", "--profile", "p.toml", *only, cwd=people)
+    assert run.code == 1
+    assert "only.csv: got 1 pair, none of them with two known records of different sources" in run.err
+
+
 def test_reliability_is_shown_without_labels_with_matches_and_with_both(people: Path) -> None:
     alone = train(people).err
     assert "probability       pairs  expected  labelled  matches" in alone
