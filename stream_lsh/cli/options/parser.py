@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
-from stream_lsh.cli.output.atomic_files import report_lines
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, report_lines
 from stream_lsh.errors import ConfigError
 from stream_lsh.settings import units
 from stream_lsh.spelling import resembling
@@ -60,7 +60,8 @@ class Parser(argparse.ArgumentParser):
         arguments = self._current_names(arguments)
         before = arguments[: arguments.index("--")] if "--" in arguments else arguments
         if "-h" in before or "--help" in before:  # while argparse parses intermixed, it hides positional arguments
-            self.print_help()
+            with Output(STDOUT) as out:
+                out.write([self.format_help().rstrip("\n").encode()])
             self.exit()
         # Where both are mixed, argparse takes for an option what comes after `--`.
         parse = self.parse_known_args if "--" in arguments else self.parse_known_intermixed_args

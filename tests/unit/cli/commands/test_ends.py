@@ -64,7 +64,9 @@ def test_a_full_disk_ends_with_1_and_a_sentence(folder: Path, command: str, outp
     assert "/dev/full: cannot be written: No space left on device" in run.err
 
 
-@pytest.mark.parametrize("command", [PAIRS[0], "clones . --least-tokens 20", "plagiarism essays.jsonl"])
+@pytest.mark.parametrize(
+    "command", [PAIRS[0], "clones . --least-tokens 20", "plagiarism essays.jsonl", "--help", "dedup --help"]
+)
 def test_a_full_disk_behind_standard_output_ends_with_1(folder: Path, command: str) -> None:
     words = [sys.executable, "-m", "stream_lsh", *command.split()]
     with Path("/dev/full").open("wb") as full:

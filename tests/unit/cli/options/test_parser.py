@@ -21,12 +21,10 @@ def parser() -> Parser:
     return parser
 
 
-def test_the_help_shows_the_main_options_first_and_each_once(
-    parser: Parser, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_help_shows_the_main_options_first_and_each_once(parser: Parser, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parser.parse(["x", "--help"])
-    text = capsys.readouterr().out
+    text = capfd.readouterr().out
     assert text.startswith("usage: stream-lsh mow [options] LAWN [LAWN ...]\n\nMow lawns.\n")
     places = [text.index(part) for part in ("arguments:", "main options:", "--height CM", "machine:", "--fuel", "-h,")]
     assert places == sorted(places)
