@@ -123,9 +123,9 @@ class RecordMaker:
         id = word(fields.get(id_column or ""))
         if not id:
             wanted = " or ".join(f"`{name}`" for name in ((id_column,) if id_column else self._names.id[:6]))
-            raise UnusableDocument(
-                "id", f"got no {wanted}, expected a text or a whole number; --id-column names another"
-            )
+            got = fields.get(id_column or "")
+            found = f"no {wanted}" if got is None or isinstance(got, str) else f"{got!a:.60} as {wanted}"
+            raise UnusableDocument("id", f"got {found}, expected a text or a whole number; --id-column names another")
         own_source = checked_source(word(fields.get(source_column or "")), source_column or "source")
         source = own_source or self._source
         special = (id_column, source_column)

@@ -21,10 +21,10 @@ from stream_lsh.cli.input.record_reader import RecordReader, RecordsInMemory, ke
 from stream_lsh.cli.options.parser import ascii_encoding
 from stream_lsh.cli.output.atomic_files import Output
 from stream_lsh.config.load import parse
-from stream_lsh.errors import ConfigError, MalformedMessage
+from stream_lsh.errors import ConfigError, MalformedMessage, UnusableDocument
 from stream_lsh.kinds.record.files import find_record_inputs, read_records, source_names
 from stream_lsh.kinds.record.messages import MAX_RECORD_BYTES
-from stream_lsh.kinds.record.rows import RecordNames
+from stream_lsh.kinds.record.rows import RecordMaker, RecordNames
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile
 from stream_lsh.wire.field_names import FieldNames
@@ -356,6 +356,21 @@ def test_rejected_records_can_be_written_to_a_file(tmp_path: Path) -> None:
 
 def plain(records: list[Record]) -> list[tuple[str, str, dict[str, object]]]:
     return [(record.id, record.source, dict(record.fields)) for record in records]
+
+
+@pytest.mark.parametrize(
+    ("row", "found"),
+    [
+        ({"id": 1.5}, "got 1.5 as `id`, expected a text or a whole number"),
+        ({"id": True}, "got True as `id`"),
+        ({"id": " "}, "got no `id`"),
+        ({"id": None}, "got no `id`"),
+        ({"name": "Ann"}, "got no `id` or `rec_id` or `record_id`"),
+    ],
+)
+def test_the_rejection_of_a_record_without_a_usable_id_states_what_it_has(row: dict[str, object], found: str) -> None:
+    with pytest.raises(UnusableDocument, match=found):
+        RecordMaker(RecordNames.of(PROFILE), "").record(row)
 
 
 def test_feed_rejects_records_that_are_too_large_for_a_worker(tmp_path: Path) -> None:
