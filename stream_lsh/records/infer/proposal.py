@@ -67,7 +67,7 @@ def inferred(records: Sequence[Record], name: str = "inferred", *, total: int = 
         total: the number of all records, if these are a sample.
 
     Raises:
-        InputError: no column has values to compare.
+        InputError: no records, or no column has values to compare.
 
     Cost:
         some seconds for 20,000 records.
@@ -76,6 +76,8 @@ def inferred(records: Sequence[Record], name: str = "inferred", *, total: int = 
     numbers = {source: number for number, source in enumerate(dict.fromkeys(record.source for record in sample))}
     sources = np.array([numbers[record.source] for record in sample], np.int64)
     columns, left_out = _columns(sample)
+    if not sample:
+        raise InputError("fields", "got 0 records that can be used, expected many")
     if not columns:
         raise InputError("fields", f"got {len(records)} records without two values to compare in any column")
     content = [one for one in columns if not may_answer(one)] or columns

@@ -161,6 +161,7 @@ def test_all_mistakes_of_all_profiles_are_reported_with_their_lines(
         (["infer", "empty.csv"], 2, "empty.csv: got nothing, expected a header"),
         (["infer", "bare.csv"], 2, "bare.csv: got no column 'id' or 'rec_id' or 'record_id' or 'unique_id' for the id"),
         (["infer", "same.csv"], 1, "same.csv: got 2 records without two values to compare in any column"),
+        (["infer", "head.csv"], 1, "head.csv: got 0 records that can be used, expected many"),
         (["infer", "same.csv", "--output", "same.csv"], 2, "same.csv: is an input, and would be replaced"),
         (["show", "people", "products"], 2, "got 2 profiles, expected one to show"),
         (["shaw", "people"], 2, "invalid choice: 'shaw'"),
@@ -171,6 +172,7 @@ def test_wrong_input_is_reported(
     folder: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], code: int, message: str
 ) -> None:
     Path("empty.csv").touch()
+    Path("head.csv").write_text("id,name\n")
     Path("bare.csv").write_text("name\nAnn\n")
     Path("same.csv").write_text("id,name\n1,Ann\n2,Ann\n")
     assert main(["profile", *arguments]) == code
