@@ -250,7 +250,7 @@ class LinkRun:
         counts = self._linker.counts
         lines = [f"{self._deletes:,} deletes"] if self._deletes else []
         ignored = (self._options.time_column or TIME, DELETED)
-        lines += unmatched_columns(self._profile, self._columns, ignored)
+        lines += unmatched_columns(self._profile, self._columns, ignored) if self._columns else []
         lines += caps
         if counts.capped_by_block:
             lines.append(

@@ -377,3 +377,4 @@ def test_an_empty_file_is_fine(folder: Path, name: str) -> None:
     run = link(folder, name, "--profile", "people")
     assert (run.code, run.out) == (0, [])
     assert run.err.startswith("0 records, 0 candidates, 0 matches, 0 to review, 0 entities, ")
+    assert run.err.count("\n") == 1  # nothing about columns: none was read
