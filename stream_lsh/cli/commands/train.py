@@ -141,7 +141,7 @@ def _check(profile: "Profile", inputs: Sequence[Input], kept: "RecordsInMemory[V
 
     if len(kept.made) < 2:
         files = names_of(inputs)
-        raise InputError("records", f"{files}: got {len(kept.made)} records that can be used, expected many")
+        raise InputError("records", f"{files}: got {counted(len(kept.made), 'record')} that can be used, expected many")
     values = any(map(any, kept.made))
     check_comparable(profile, inputs, len(kept.made), set(kept.sources), values=values)
 

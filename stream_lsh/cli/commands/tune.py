@@ -22,6 +22,7 @@ from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input, find_inputs
 from stream_lsh.settings.problems import problems_as_options
+from stream_lsh.settings.units import counted
 
 if TYPE_CHECKING:
     from stream_lsh.cli.reports.tuning import Corpus, Tuned
@@ -176,8 +177,8 @@ def _corpus(
         usable = signatures.values[signatures.digests != 0]
         if len(usable) < 2:
             raise ConfigError(
-                f"{', '.join(options.file)}: got {len(usable)} documents with shingles, expected two or more: there "
-                "are no pairs to learn from; without files, `stream-lsh tune` goes by the theory alone"
+                f"{', '.join(options.file)}: got {counted(len(usable), 'document')} with shingles, expected two or "
+                "more: there are no pairs to learn from; without files, `stream-lsh tune` goes by the theory alone"
             )
         seen = sampled_agreements(usable, SEED)
     finally:

@@ -280,13 +280,13 @@ def test_without_matplotlib_the_extra_is_named_before_anything_is_read(tmp_path:
 # -- rejected options
 
 
-EMPTY = "got {} documents with shingles, expected two or more: there are no pairs to learn from"
+EMPTY = "got {} with shingles, expected two or more: there are no pairs to learn from"
 
 
 @pytest.mark.parametrize(
     ("content", "problem"),
-    [(b"", EMPTY.format(0)), (b'{"id": "a", "text": "one"}\n', EMPTY.format(1)),
-     (b'{"id": "a", "text": ""}\n{"id": "b", "text": "  "}\n', EMPTY.format(0))],
+    [(b"", EMPTY.format("0 documents")), (b'{"id": "a", "text": "one"}\n', EMPTY.format("1 document")),
+     (b'{"id": "a", "text": ""}\n{"id": "b", "text": "  "}\n', EMPTY.format("0 documents"))],
 )  # fmt: skip
 def test_documents_without_pairs_teach_nothing(tmp_path: Path, content: bytes, problem: str) -> None:
     (tmp_path / "d.jsonl").write_bytes(content)
