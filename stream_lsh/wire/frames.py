@@ -1,17 +1,17 @@
 """Encodes frames and changelog records: the sections of each message.
 
-`layout` defines the form of a message, `sections` the columns of a section; `ledger_record` has the ledger's record.
+`layout` defines the form of a message, `sections` the columns of a section; `ledger_parts` encodes the records of the
+ledger.
 
-    message         sections (all may be absent, but those with a !)
+    message         sections (all are optional, except those with a !)
     BANDS           POSTINGS  WATERMARKS  HORIZON  LAG
     BUCKETS         POSTINGS  WATERMARKS  HORIZON  PASS: the changelog of the band-bucket table
     CANDIDATES      CANDIDATES  WATERMARKS  HORIZON
     VERIFICATIONS   VERIFICATIONS  WATERMARKS  ABOUTS
-    EDGES           RETIREMENTS  EDGES  WATERMARKS  ABOUTS  PAGE_COUNTS, and SIZES of the edges where the measure uses
-                    them
-    DOCUMENTS       DOCUMENTS!  HORIZON!  ABOUTS  ACKNOWLEDGED
+    EDGES           RETIREMENTS  EDGES  WATERMARKS  ABOUTS  PAGE_COUNTS  DECISIONS
+    DOCUMENTS       DOCUMENTS_IN_BLOCKS! (of earlier versions DOCUMENTS!)  HORIZON!  ABOUTS  ACKNOWLEDGED
 
-MARK_NUMBERS accompany WATERMARKS.
+SIZES and EVIDENCE accompany EDGES if the measure uses them; MARK_NUMBERS accompany WATERMARKS.
 """
 
 from dataclasses import replace

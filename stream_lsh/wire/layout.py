@@ -16,7 +16,7 @@ Section:
 
     0       1      kind of section (`Section`)
     1       7      length of the body, a multiple of 8
-    8       ...    body: fixed fields and columns as listed in `sections` and `ledger_record`
+    8       ...    body: fixed fields and columns as listed in `sections` and `ledger_parts`
 
 Fixed fields and columns begin at a multiple of 8 bytes, zeros between them, so that arrays can be read in place.
 

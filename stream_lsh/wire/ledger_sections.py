@@ -1,4 +1,4 @@
-"""The sections of a record of the ledger's changelog, as listed in `ledger_record`."""
+"""The sections of a record of the ledger's changelog, as listed in `ledger_parts`."""
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate, chain, pairwise

@@ -9,7 +9,7 @@
                     similarity f64[n] | shared u32[n] | union u32[n]
     SIZES           u32 n, u32 0 | shingles u32[n] of the left ends of edges or pairs, where the measure uses them
     EVIDENCE        u32 n, u32 0 | texts texts[n] of the edges or pairs
-    DECISIONS       u32 n, u32 0 | refs u64[n] | verdicts u8[n] (0 taken back, 1 same, 2 different) | left strings[n] |
+    DECISIONS       u32 n, u32 0 | refs u64[n] | verdicts u8[n] (0 revoked, 1 same, 2 different) | left strings[n] |
                     right strings[n]
     RETIREMENTS     u32 n, u32 0 | refs u64[n] | times i64[n] | digests u64[n] | keep_until i64[n] | deleted u8[n] |
                     ids strings[n]
@@ -33,7 +33,7 @@ Earlier versions wrote DOCUMENTS, this one writes DOCUMENTS_IN_BLOCKS.
 ABOUTS belongs to the rows of VERIFICATIONS, documents or NODES; or to those of RETIREMENTS, then the left and then the
 right ends of EDGES.  It is present only if a row has metadata, and EVIDENCE only if a row has evidence.
 
-SIZES, EVIDENCE and DECISIONS accompany EDGES or PAIRS, if there are any.
+SIZES and EVIDENCE accompany EDGES or PAIRS; DECISIONS is present only if there are decisions.
 
 Row numbers are below the n of their section.  A single posting costs 12 bytes, a candidate 17, an edge some 90.
 """

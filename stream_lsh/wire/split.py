@@ -184,9 +184,9 @@ def cut_decisions(decisions: Sequence[Decision], limit: int = FRAME_BYTES) -> li
 
 
 def cut_pages(pages: PageCounts, limit: int = FRAME_BYTES) -> list[PageCounts]:
-    """Page counts in messages of at most `limit` bytes, at least one site in each; a statement stays one without sites.
+    """A report of page counts in messages of at most `limit` bytes, at least one site in each.
 
-    The first message of a statement begins it, the last one ends it.
+    Of a full report the first message begins it and the last one ends it; without sites it is one empty message.
     """
     spans = [*_spans(_column(_SITE_BYTES + _utf8(site) for site in pages.sites), limit)]
     if not spans and pages.ends:
