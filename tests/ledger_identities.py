@@ -234,7 +234,7 @@ class _History:
 
     def note(self, changes: Iterable[ClusterChange], ledger: Ledger) -> None:
         """One part has changed these."""
-        for id, events in ledger._frame.events.items():
+        for id, events in ledger._notes.events.items():
             self.happened[id] |= events
         for change in changes:
             for gone in change.merged_from:

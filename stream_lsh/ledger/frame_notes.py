@@ -52,7 +52,7 @@ class ClusterDescriber(Protocol):
         """The summary of a cluster."""
 
 
-class Frame:
+class FrameNotes:
     """The notes of one frame; `offset` is that of its message on `edges`.
 
     `nodes`, `pairs` and `clusters` hold the state before the first change, None for a row that did not exist; `moved`

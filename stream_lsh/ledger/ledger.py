@@ -30,7 +30,7 @@ from stream_lsh.ledger.clusters.stories import Stories
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edge, Edges, End
 from stream_lsh.ledger.frame_diff import settled_bulk, settled_rows
-from stream_lsh.ledger.frame_notes import DECIDED, DELETED, EXPIRED, UPDATED, ClusterDescriber, Frame
+from stream_lsh.ledger.frame_notes import DECIDED, DELETED, EXPIRED, UPDATED, ClusterDescriber, FrameNotes
 from stream_lsh.ledger.graph.pairs import MATCH
 from stream_lsh.ledger.rechecks import excess_doubts, rechecks
 from stream_lsh.ledger.sites.live import Mirrors
@@ -85,7 +85,7 @@ class Ledger(LedgerState):
             self._clusters: ComponentClusters = GuardedClusters(self.graph, self.ids, guards, self.decisions)
         else:
             self._clusters = ComponentClusters(self.graph, self.ids)
-        self._frame = Frame(-1, self.graph)
+        self._notes = FrameNotes(-1, self.graph)
         self.describer = Stories() if stories else describer
         if mirror_share:
             self.mirrors = Mirrors(threshold, mirror_share, self.pairs_of, partitions)
@@ -116,7 +116,7 @@ class Ledger(LedgerState):
             InvariantError: decisions for a ledger that cannot split a component.
         """
         settled = self._settle(offset, retirements, edges, horizon, decisions)
-        self.note_changed(self._frame.clusters)
+        self.note_changed(self._notes.clusters)
         if self.mirrors is None:
             return settled
         mirrors, changes = self.mirrors.settle(offset, settled.changes, pages)
@@ -130,12 +130,12 @@ class Ledger(LedgerState):
         horizon: Horizon | None,
         decisions: Sequence[Decision],
     ) -> Settled:
-        self._frame = Frame(offset, self.graph, self.describer, self.least_published)
-        self._clusters.begin(self._frame)
+        self._notes = FrameNotes(offset, self.graph, self.describer, self.least_published)
+        self._clusters.begin(self._notes)
         if horizon is None and not retirements and isinstance(edges, Edges) and len(edges) >= LEAST_ROWS:
             bulk = None if self._clusters.parts_components else bulk_pairs(edges, self, self._threshold)
             if bulk is not None:
-                return settled_bulk(self._frame, self, self._clusters.link_bulk(bulk), bulk)
+                return settled_bulk(self._notes, self, self._clusters.link_bulk(bulk), bulk)
         for retirement in retirements:
             self._retire(retirement)
         for decision in decisions:
@@ -147,14 +147,14 @@ class Ledger(LedgerState):
         if horizon is not None:
             self._expire(self.horizon.max(horizon))
         self._clusters.regroup()
-        settled = settled_rows(self._frame, self, self._rechecks())
+        settled = settled_rows(self._notes, self, self._rechecks())
         self.graph.nodes.release()
         return settled
 
     # -- retirements
 
     def _retire(self, retired: Retirement) -> None:
-        self._frame.asked.add(retired.id)
+        self._notes.asked.add(retired.id)
         entry = self.newest.get(retired.id)
         ref, keep_until_ms = retired.ref, retired.keep_until_ms
         if entry is not None:
@@ -188,7 +188,7 @@ class Ledger(LedgerState):
         suspects = graph.past.company(slot).union(graph.twins.near(slot), (partner for partner, _ in partners))
         for _, pair in reversed(partners):
             self._withdraw(pair, reason)
-        self._frame.touch_node(slot)
+        self._notes.touch_node(slot)
         graph.past.link(slot, ())
         self._clusters.drop([slot], reason)
         self._clusters.repair(suspects, reason)
@@ -200,14 +200,14 @@ class Ledger(LedgerState):
         update would merge two clusters only to split them.
         """
         graph, nodes = self.graph, self.graph.nodes
-        self._frame.touch_node(slot)
+        self._notes.touch_node(slot)
         id, was_ms = nodes.ids[slot], nodes.times[slot]
         self._remember(NewestState(id, ref, max(was_ms, self._keep_until(id, was_ms))))
         suspects = graph.past.company(slot).union(graph.twins.near(slot), {slot})
         graph.past.link(slot, ())
         cluster = nodes.clusters[slot]
         if cluster is not NOWHERE:
-            self._frame.touch_cluster(cluster, "changed")
+            self._notes.touch_cluster(cluster, "changed")
             nodes.take_out(cluster, slot)
         graph.replace(slot, ref, time_ms, digest, about)
         if cluster is not NOWHERE:
@@ -223,7 +223,7 @@ class Ledger(LedgerState):
     def _remember(self, entry: NewestState) -> None:
         if self.newest.get(entry.id) != entry and not self.horizon.passed(entry.keep_until_ms, entry.ref):
             self.remember(entry)
-            self._frame.newest[entry.id] = entry
+            self._notes.newest[entry.id] = entry
 
     # -- decisions
 
@@ -236,44 +236,44 @@ class Ledger(LedgerState):
             )
         if not self.decisions.put(decision):
             return
-        frame, pairs, slots = self._frame, self.graph.pairs, self.graph.nodes.slots
-        frame.decisions[decision.left, decision.right] = decision
+        notes, pairs, slots = self._notes, self.graph.pairs, self.graph.nodes.slots
+        notes.decisions[decision.left, decision.right] = decision
         if decision.left not in slots or decision.right not in slots:
             return
         key = left, right = slots[decision.left], slots[decision.right]
         pair, verdict = pairs.find(left, right), self.decisions.verdict(decision.left, decision.right)
         if pair >= 0:
-            frame.touch_node(left)
-            frame.touch_node(right)
-            frame.touch_pair(key, pairs.state(pair), pairs.place(pair))
+            notes.touch_node(left)
+            notes.touch_node(right)
+            notes.touch_pair(key, pairs.state(pair), pairs.place(pair))
             if pairs.similarity[pair] < self._threshold and not verdict:
                 self._withdraw(pair, DECIDED)  # it was there because they were the same
             else:
-                frame.put[key] = pair
+                notes.put[key] = pair
                 pairs.decide(pair, verdict)
         self._clusters.repair({left, right}, DECIDED)
 
     def _withdraw(self, pair: int, reason: str) -> set[int]:
         """Remove a pair; returns both ends, whose clusters need a repair."""
-        frame, pairs = self._frame, self.graph.pairs
+        notes, pairs = self._notes, self.graph.pairs
         key = left, right = pairs.ends[2 * pair], pairs.ends[2 * pair + 1]
-        frame.touch_node(left)
-        frame.touch_node(right)
-        frame.touch_pair(key, pairs.state(pair), pairs.place(pair))
-        frame.put.pop(key, None)
-        frame.pair_reasons[key] = reason
+        notes.touch_node(left)
+        notes.touch_node(right)
+        notes.touch_pair(key, pairs.state(pair), pairs.place(pair))
+        notes.put.pop(key, None)
+        notes.pair_reasons[key] = reason
         pairs.drop(pair)
         return {left, right}
 
     def _cap_doubts(self) -> None:
         """Withdraw the pairs in doubt beyond the cap, document by document."""
-        for id in sorted(self._frame.asked) if self._cap_rechecks else ():
+        for id in sorted(self._notes.asked) if self._cap_rechecks else ():
             excess = excess_doubts(self.graph, id, self._cap_rechecks)
-            self._frame.capped_rechecks += len(excess)
+            self._notes.capped_rechecks += len(excess)
             self._clusters.repair({end for pair in excess for end in self._withdraw(pair, UPDATED)}, UPDATED)
 
     def _rechecks(self) -> list[tuple[int, int]]:
-        return rechecks(self.graph, sorted(self._frame.asked))
+        return rechecks(self.graph, sorted(self._notes.asked))
 
     # -- edges
 
@@ -312,7 +312,7 @@ class Ledger(LedgerState):
     def _confirm(self, edge: Edge) -> None:
         (left, right), counts = edge[:2], edge[2:]
         left_slot, right_slot = self._node(left), self._node(right)
-        frame, pairs, times = self._frame, self.graph.pairs, self.graph.nodes.times
+        notes, pairs, times = self._notes, self.graph.pairs, self.graph.nodes.times
         pair, key = pairs.find(left_slot, right_slot), (left_slot, right_slot)
         named = (left.ref, right.ref, left.time_ms, right.time_ms)
         if pair >= 0:
@@ -321,15 +321,15 @@ class Ledger(LedgerState):
             if pairs.counts_of(pair) == counts and pairs.versions_of(pair) == named:
                 return
         linked = pair >= 0 and pairs.links(pair)
-        frame.touch_node(left_slot)
-        frame.touch_node(right_slot)
+        notes.touch_node(left_slot)
+        notes.touch_node(right_slot)
         if pair >= 0:
-            frame.touch_pair(key, pairs.state(pair), pairs.place(pair))
+            notes.touch_pair(key, pairs.state(pair), pairs.place(pair))
             pairs.replace(pair, counts)
         else:
-            frame.touch_pair(key, None)
+            notes.touch_pair(key, None)
             pair = pairs.add(left_slot, right_slot, counts, self.decisions.verdict(left.id, right.id))
-        frame.put[key] = pair
+        notes.put[key] = pair
         if times[left_slot] != left.time_ms or times[right_slot] != right.time_ms:
             pairs.versions[pair] = named
         self._clusters.join_twins(left_slot)
@@ -343,7 +343,7 @@ class Ledger(LedgerState):
         slot = self.graph.nodes.slots.get(end.id)
         if slot is None:
             slot = self.graph.add(*end)
-            self._frame.touch_new_node(slot)
+            self._notes.touch_new_node(slot)
         return slot
 
     # -- the past
@@ -358,7 +358,7 @@ class Ledger(LedgerState):
             if nodes.clusters[slot] is not NOWHERE:
                 self._contract(slot)
         self.forget_expired()
-        self._frame.newest = {id: self.newest[id] for id in self._frame.newest if id in self.newest}
+        self._notes.newest = {id: self.newest[id] for id in self._notes.newest if id in self.newest}
 
     def _withdraw_doubts(self, expired: list[int]) -> None:
         """Withdraw the pairs in doubt of expired documents without a link: no recheck can read an expired version."""
@@ -374,25 +374,25 @@ class Ledger(LedgerState):
 
         It does not link documents that guards have put into other clusters.
         """
-        frame, graph, clusters = self._frame, self.graph, self.graph.nodes.clusters
+        notes, graph, clusters = self._notes, self.graph, self.graph.nodes.clusters
         near, partners = graph.twins.near(slot), graph.pairs.partners(slot)
         cluster, suspects = clusters[slot], graph.past.company(slot).union(near)
         neighbours = self._clusters.held_together(cluster, near)
-        frame.touch_node(slot)
+        notes.touch_node(slot)
         for partner, pair in reversed(partners):
             state, place, linked = graph.pairs.state(pair), graph.pairs.place(pair), graph.pairs.links(pair)
             key = graph.pairs.ends[2 * pair], graph.pairs.ends[2 * pair + 1]
-            frame.touch_node(partner)
-            frame.touch_pair(key, state, place)
-            frame.expired[key] = state
+            notes.touch_node(partner)
+            notes.touch_pair(key, state, place)
+            notes.expired[key] = state
             if place != MATCH:
-                frame.left_as[key] = place
-            frame.put.pop(key, None)
+                notes.left_as[key] = place
+            notes.put.pop(key, None)
             graph.pairs.drop(pair)
             suspects.add(partner)
             if linked and clusters[partner] is cluster:
                 neighbours.append(partner)
         self._clusters.leave([slot], EXPIRED)
-        graph.past.contract(slot, neighbours, frame.touch_node)
+        graph.past.contract(slot, neighbours, notes.touch_node)
         graph.remove(slot)
         self._clusters.expired(suspects)

@@ -20,7 +20,7 @@ from stream_lsh.ledger.changes import ClusterChange, MatchChange, MirrorChange, 
 from stream_lsh.ledger.cluster_columns import ClusterColumns, Heading
 from stream_lsh.ledger.clusters.entities import Entities
 from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster
-from stream_lsh.ledger.frame_notes import Frame, Seen
+from stream_lsh.ledger.frame_notes import FrameNotes, Seen
 from stream_lsh.ledger.graph.nodes import view_f64, view_i64, view_u32
 from stream_lsh.ledger.graph.pairs import MATCH
 from stream_lsh.ledger.ledger import Ledger
@@ -107,7 +107,7 @@ def cluster_view(ledger: Ledger, cluster: Cluster) -> ClusterChange:
 
 
 def _seen(ledger: Ledger, cluster: Cluster) -> Seen:
-    return Frame(-1, ledger.graph, ledger.describer).seen(cluster)
+    return FrameNotes(-1, ledger.graph, ledger.describer).seen(cluster)
 
 
 def origins_of(ledger: Ledger, cluster: Cluster) -> Mapping[str, str] | None:

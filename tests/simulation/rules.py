@@ -68,7 +68,7 @@ def _record_without_watermarks(offset: int, changes: Any, watermarks: Any) -> Le
 def _rechecks_in_stored_refs(ledger: Ledger) -> list[tuple[int, int]]:
     """A recheck names the version of the partner for which the pair was confirmed."""
     nodes, pairs, asked = ledger.graph.nodes, ledger.graph.pairs, []
-    for id in sorted(ledger._frame.asked & nodes.slots.keys()):
+    for id in sorted(ledger._notes.asked & nodes.slots.keys()):
         slot = nodes.slots[id]
         for _, pair in pairs.partners(slot):
             if pairs.in_doubt(pair):
@@ -86,7 +86,7 @@ def _recheck_only_for_new_refs(ledger: Ledger, retired: Retirement) -> None:
     known = slot is not None and retired.ref <= nodes.refs[slot]
     _retire(ledger, retired)
     if known:
-        ledger._frame.asked.discard(retired.id)
+        ledger._notes.asked.discard(retired.id)
 
 
 def _retire_without_about(ledger: Ledger, retired: Retirement) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from stream_lsh.ledger.bulk_frame import BulkPairs
 from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster, ClusterIds, older
 from stream_lsh.ledger.frame_diff import NodeDiff, moved_slots
-from stream_lsh.ledger.frame_notes import GROWING, Frame
+from stream_lsh.ledger.frame_notes import GROWING, FrameNotes
 from stream_lsh.ledger.graph.graph import Graph
 from stream_lsh.ledger.graph.nodes import view_f64
 from stream_lsh.model import at_rows
@@ -34,11 +34,11 @@ class ComponentClusters:
     def __init__(self, graph: Graph, ids: ClusterIds) -> None:
         self._graph = graph
         self._ids = ids
-        self._frame = Frame(-1, graph)
+        self._notes = FrameNotes(-1, graph)
 
-    def begin(self, frame: Frame) -> None:
+    def begin(self, notes: FrameNotes) -> None:
         """Note all changes in this frame from now on."""
-        self._frame = frame
+        self._notes = notes
 
     def regroup(self) -> None:
         """Update the clusters to the links; components are always up to date."""
@@ -68,23 +68,23 @@ class ComponentClusters:
         if its is others:
             if its is NOWHERE:
                 members = nodes.by_age([left, right])
-                cluster = self._ids.open(nodes.ids[members[0]], members, self._frame.offset)
+                cluster = self._ids.open(nodes.ids[members[0]], members, self._notes.offset)
                 nodes.clusters[left] = nodes.clusters[right] = cluster
-                self._frame.touch_new_cluster(cluster)
+                self._notes.touch_new_cluster(cluster)
         elif its is NOWHERE or others is NOWHERE:
             new, there = (left, others) if its is NOWHERE else (right, its)
-            self._frame.touch_cluster(there, "joined")
+            self._notes.touch_cluster(there, "joined")
             self._graph.nodes.put_in(there, new)
             nodes.clusters[new] = there
         else:
             self._merge(*older(its, others))
 
     def _merge(self, kept: Cluster, absorbed: Cluster) -> None:
-        frame, nodes = self._frame, self._graph.nodes
-        frame.touch_cluster(kept, "merged")
-        frame.touch_cluster(absorbed, "merged")
-        frame.merged_into[absorbed.id] = kept.id
-        frame.merged_from.setdefault(kept.id, set()).update(frame.merged_from.pop(absorbed.id, ()), {absorbed.id})
+        notes, nodes = self._notes, self._graph.nodes
+        notes.touch_cluster(kept, "merged")
+        notes.touch_cluster(absorbed, "merged")
+        notes.merged_into[absorbed.id] = kept.id
+        notes.merged_from.setdefault(kept.id, set()).update(notes.merged_from.pop(absorbed.id, ()), {absorbed.id})
         self._carry(absorbed, absorbed, kept)
         newest = absorbed[-1]
         self._close(absorbed, nodes.times[newest], nodes.refs[newest])
@@ -96,7 +96,7 @@ class ComponentClusters:
 
     def _carry(self, slots: Iterable[int], from_: Cluster, to: Cluster) -> None:
         """Move nodes from one cluster to another."""
-        clusters, moved, id = self._graph.nodes.clusters, self._frame.moved, from_.id
+        clusters, moved, id = self._graph.nodes.clusters, self._notes.moved, from_.id
         for slot in slots:
             clusters[slot] = to
             moved.setdefault(slot, id)
@@ -109,7 +109,7 @@ class ComponentClusters:
         digests = ends.digests[ends.first]
         abouts = at_rows(ends.abouts, ends.first.tolist())
         fresh = nodes.add_many(ends.new_ids, ends.refs[ends.first], ends.times[ends.first], digests, abouts)
-        self._frame.nodes = dict.fromkeys(fresh)
+        self._notes.nodes = dict.fromkeys(fresh)
         graph.pairs.grow()
         graph.expiry.watch(fresh)
         twins = graph.twins.add_all_alone(fresh, digests)
@@ -120,7 +120,7 @@ class ComponentClusters:
         graph.pairs.add_many(left, right, bulk.counts)
         better = known_slots[view_f64(nodes.best)[known_slots] > best].tolist()
         self._join_rows(lefts, rights, twins)
-        moved = moved_slots(self._frame, graph)
+        moved = moved_slots(self._notes, graph)
         unchanged = set(better).difference(moved)
         published = nodes.by_id([*fresh, *moved, *unchanged])
         changed = [slot for slot in published if slot not in unchanged] if unchanged else published
@@ -130,8 +130,8 @@ class ComponentClusters:
         """Call `join` for each row; documents in `twins` are connected with their twins at their first row."""
         nodes, graph, join = self._graph.nodes, self._graph, self.join
         clusters, ids, times = nodes.clusters, nodes.ids, nodes.times
-        frame = self._frame
-        notes, offset = frame.clusters, frame.offset
+        notes = self._notes
+        noted, offset = notes.clusters, notes.offset
         for left_slot, right_slot in zip(left, right, strict=True):
             if left_slot in twins or right_slot in twins:
                 for slot in (left_slot, right_slot):
@@ -148,11 +148,11 @@ class ComponentClusters:
                     join(left_slot, right_slot)
                     continue
                 new, there = (left_slot, others) if its is NOWHERE else (right_slot, its)
-                note = notes.setdefault(there.id, GROWING)
+                note = noted.setdefault(there.id, GROWING)
                 if note is GROWING:
-                    frame.events.setdefault(there.id, set()).add("joined")
+                    notes.events.setdefault(there.id, set()).add("joined")
                 elif note is not None:
-                    frame.touch_cluster(there, "joined")
+                    notes.touch_cluster(there, "joined")
                 if times[new] > times[there[-1]] and there.kept is None:
                     there.append(new)
                 else:
@@ -161,7 +161,7 @@ class ComponentClusters:
             elif its is NOWHERE:
                 members = [left_slot, right_slot] if times[left_slot] <= times[right_slot] else [right_slot, left_slot]
                 cluster = clusters[left_slot] = clusters[right_slot] = self._ids.open(ids[members[0]], members, offset)
-                notes[cluster.id] = None
+                noted[cluster.id] = None
 
     # -- removed links
 
@@ -185,17 +185,17 @@ class ComponentClusters:
 
     def _split(self, cluster: Cluster, parts: list[list[int]]) -> None:
         """Split `parts` off a cluster; its other members stay connected."""
-        frame, nodes = self._frame, self._graph.nodes
-        frame.touch_cluster(cluster, "split")
-        origin = frame.split_from.get(cluster.id, cluster.id)
+        notes, nodes = self._notes, self._graph.nodes
+        notes.touch_cluster(cluster, "split")
+        origin = notes.split_from.get(cluster.id, cluster.id)
         pieces = self._pieces(cluster, parts)
         of_size = Counter(map(len, pieces))
         pieces.sort(key=lambda piece: (-len(piece), nodes.first_id(piece) if of_size[len(piece)] > 1 else ""))
         cluster.become(pieces[0])
         for piece in pieces[1:]:
-            new = self._ids.open(nodes.ids[piece[0]], piece, frame.offset)
-            frame.touch_new_cluster(new)
-            frame.split_from[new.id] = origin
+            new = self._ids.open(nodes.ids[piece[0]], piece, notes.offset)
+            notes.touch_new_cluster(new)
+            notes.split_from[new.id] = origin
             self._carry(piece, cluster, new)
 
     def _pieces(self, cluster: Cluster, parts: list[list[int]]) -> list[list[int]]:
@@ -224,17 +224,17 @@ class ComponentClusters:
 
     def leave(self, slots: list[int], reason: str) -> None:
         """Remove documents, in ascending order of ids, from their clusters; an empty cluster closes."""
-        frame, nodes = self._frame, self._graph.nodes
+        notes, nodes = self._notes, self._graph.nodes
         by_cluster: dict[str, list[int]] = {}
         for slot in slots:
             if nodes.clusters[slot] is NOWHERE:
                 continue
-            frame.touch_node(slot)
-            frame.node_reasons[slot] = reason
+            notes.touch_node(slot)
+            notes.node_reasons[slot] = reason
             by_cluster.setdefault(nodes.clusters[slot].id, []).append(slot)
         for id, leaving in by_cluster.items():
             cluster = self._ids.live[id]
-            frame.touch_cluster(cluster, "left")
+            notes.touch_cluster(cluster, "left")
             if _FEW * len(leaving) < len(cluster):
                 for slot in leaving:
                     nodes.take_out(cluster, slot)
@@ -246,4 +246,4 @@ class ComponentClusters:
                 self._close(cluster, nodes.times[last], nodes.refs[last])
 
     def _close(self, cluster: Cluster, time_ms: int, ref: int) -> None:
-        self._frame.closed[cluster.id] = self._ids.retire(cluster.id, time_ms, ref)
+        self._notes.closed[cluster.id] = self._ids.retire(cluster.id, time_ms, ref)

@@ -68,9 +68,9 @@ class GuardedClusters(ComponentClusters):
 
     def repair(self, suspects: set[int], reason: str) -> None:
         """Handle removed links of these nodes: drop nodes without links, and mark the others."""
-        if self._frame.least > 1:
+        if self._notes.least > 1:
             for slot in suspects:
-                self._frame.node_reasons.setdefault(slot, reason)
+                self._notes.node_reasons.setdefault(slot, reason)
         alone = [slot for slot in self._live(suspects) if self._graph.alone(slot)]
         if alone:
             self.drop(alone, reason)
@@ -152,18 +152,18 @@ class GuardedClusters(ComponentClusters):
         """The topics of the pairs of some groups before these change; empty if a pair's topic depends on no cluster."""
         places, pairs = dict[int, int](), self._graph.pairs
         for slot in (slot for group in groups for slot in group) if pairs.chosen else ():
-            self._frame.touch_node(slot)  # its best match may change
+            self._notes.touch_node(slot)  # its best match may change
             places |= {pair: pairs.place(pair) for _, pair in pairs.linked(slot)}
         return places
 
     def _note_moved(self, places: dict[int, int]) -> None:
         """Note the pairs that are no longer on these topics: chosen ones are matches, and the others reviews."""
-        frame, pairs = self._frame, self._graph.pairs
+        notes, pairs = self._notes, self._graph.pairs
         for pair, before in places.items():
             if pairs.place(pair) != before:
                 key = pairs.ends[2 * pair], pairs.ends[2 * pair + 1]
-                frame.touch_pair(key, pairs.state(pair), before)
-                frame.put[key] = pair
+                notes.touch_pair(key, pairs.state(pair), before)
+                notes.put[key] = pair
 
     def _kept(self, groups: list[list[int]], shares: list[Counter[str]]) -> list[list[Cluster]]:
         """For each group the clusters of which it is the largest part, published ones first, then the oldest."""
@@ -178,7 +178,7 @@ class GuardedClusters(ComponentClusters):
             successor = largest[0] if len(largest) == 1 else min(largest, key=lambda at: self._first_of(id, groups[at]))
             kept[successor].append(self._ids.live[id])
         for of in kept:
-            of.sort(key=lambda cluster: (not self._frame.is_published(cluster), cluster.created, cluster.id))
+            of.sort(key=lambda cluster: (not self._notes.is_published(cluster), cluster.created, cluster.id))
         return kept
 
     def _first_of(self, id: str, group: list[int]) -> str:
@@ -187,40 +187,40 @@ class GuardedClusters(ComponentClusters):
 
     def _touch(self, group: list[int], share: Counter[str], kept: list[Cluster]) -> None:
         """Note the previous clusters of a group before they change."""
-        frame, keeps = self._frame, {cluster.id for cluster in kept}
+        notes, keeps = self._notes, {cluster.id for cluster in kept}
         for id in sorted(share):
             cluster = self._ids.live[id]
             if id not in keeps:
-                frame.touch_cluster(cluster, "left" if kept or len(group) < frame.least else "split")
+                notes.touch_cluster(cluster, "left" if kept or len(group) < notes.least else "split")
             elif len(kept) > 1:
-                frame.touch_cluster(cluster, "merged")
+                notes.touch_cluster(cluster, "merged")
             elif share[id] < len(group):
-                frame.touch_cluster(cluster, "joined")
+                notes.touch_cluster(cluster, "joined")
 
     def _make(self, group: list[int], share: Counter[str], kept: list[Cluster]) -> None:
         """Make a group the cluster that stays of those that it keeps, or a new one."""
-        frame, nodes = self._frame, self._graph.nodes
+        notes, nodes = self._notes, self._graph.nodes
         if kept:
             cluster, *merged = kept
             for absorbed in merged:
-                frame.merged_into[absorbed.id] = cluster.id
-                frame.merged_from.setdefault(cluster.id, set()).update(
-                    frame.merged_from.pop(absorbed.id, ()), {absorbed.id}
+                notes.merged_into[absorbed.id] = cluster.id
+                notes.merged_from.setdefault(cluster.id, set()).update(
+                    notes.merged_from.pop(absorbed.id, ()), {absorbed.id}
                 )
                 self._close(absorbed, nodes.times[absorbed[-1]], nodes.refs[absorbed[-1]])
             cluster.become(group)
         else:
-            cluster = self._ids.open(nodes.ids[group[0]], group, frame.offset)
-            frame.touch_new_cluster(cluster)
+            cluster = self._ids.open(nodes.ids[group[0]], group, notes.offset)
+            notes.touch_new_cluster(cluster)
             if share:
                 source = min(share, key=lambda id: (-share[id], id))
-                frame.split_from[cluster.id] = frame.split_from.get(source, source)
+                notes.split_from[cluster.id] = notes.split_from.get(source, source)
         for slot in group:
             before = nodes.clusters[slot]
             if before is not cluster:
                 nodes.clusters[slot] = cluster
                 if before is not NOWHERE:
-                    frame.moved.setdefault(slot, before.id)
+                    notes.moved.setdefault(slot, before.id)
 
 
 def _vertices(graph: Graph, slots: Sequence[int]) -> list[list[int]]:
