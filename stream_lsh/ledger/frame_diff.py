@@ -80,7 +80,7 @@ def diff_nodes(notes: FrameNotes, graph: Graph, live: dict[str, Cluster]) -> Nod
 def _published_nodes(notes: FrameNotes, graph: Graph, live: dict[str, Cluster]) -> tuple[list[int], list[int]]:
     """`published` and `left` of `NodeDiff` for a ledger that does not publish clusters of one."""
     clusters, published, left = graph.nodes.clusters, list[int](), list[int]()
-    touched = {*notes.nodes, *notes.moved, *notes.singles.values()}
+    touched = {*notes.nodes, *notes.moved, *notes.single_members.values()}
     touched.update(live[id][0] for id in notes.clusters if id in live and not notes.is_published(live[id]))
     for slot in touched:
         before = notes.nodes[slot] if slot in notes.nodes else notes.before(slot)
@@ -144,21 +144,21 @@ class PairDiff(NamedTuple):
 def diff_pairs(notes: FrameNotes, graph: Graph) -> PairDiff:
     """Compare the pairs that a frame touched with their state before it."""
     ids = graph.nodes.ids
-    states = {key: graph.pairs.state(pair) for key, pair in notes.put.items()}
+    states = {key: graph.pairs.state(pair) for key, pair in notes.live_pairs.items()}
     pair_reasons = notes.pair_reasons  # they may have moved (see `incremental_snapshot`)
     rows = [state for key, state in states.items() if key in pair_reasons or state != notes.pairs[key]]
     gone = [key for key, before in notes.pairs.items() if before is not None and key not in states]
     return PairDiff(sorted(rows, key=_ends), sorted((ids[left], ids[right]) for left, right in gone), states)
 
 
-def match_changes(pair_diff: PairDiff, notes: FrameNotes, graph: Graph, place: int = MATCH) -> Sequence[MatchChange]:
+def match_changes(pair_diff: PairDiff, notes: FrameNotes, graph: Graph, topic: int = MATCH) -> Sequence[MatchChange]:
     """The changes for the topic `matches` or the topic of reviews: new public views of pairs, and withdrawals."""
     ids, changes = graph.nodes.ids, list[MatchChange]()
     for key, first in notes.pairs.items():
-        before = first if notes.places.get(key, MATCH) == place else None
+        before = first if notes.topics.get(key, MATCH) == topic else None
         # A pair that left with an expired end keeps its last public state, even one from this frame.
         last = pair_diff.states.get(key) or notes.expired.get(key)
-        after = last if last is not None and _place(key, notes, graph) == place else None
+        after = last if last is not None and _last_topic(key, notes, graph) == topic else None
         if after is not None and (before is None or _seen(before) != _seen(after)):
             changes.append(_seen(after))
         elif after is None and before is not None:
@@ -169,9 +169,9 @@ def match_changes(pair_diff: PairDiff, notes: FrameNotes, graph: Graph, place: i
     return changes
 
 
-def _place(key: PairKey, notes: FrameNotes, graph: Graph) -> int:
+def _last_topic(key: PairKey, notes: FrameNotes, graph: Graph) -> int:
     """The topic (matches or reviews) on which this pair is, or was last, published."""
-    return graph.pairs.place(notes.put[key]) if key in notes.put else notes.left_as.get(key, MATCH)
+    return graph.pairs.topic(notes.live_pairs[key]) if key in notes.live_pairs else notes.expired_topics.get(key, MATCH)
 
 
 def _seen(pair: PairState) -> MatchChange:

@@ -53,30 +53,44 @@ class ClusterDescriber(Protocol):
 
 
 class FrameNotes:
-    """The notes of one frame; `offset` is that of its message on `edges`.
+    """The notes of one frame.
 
-    `nodes`, `pairs` and `clusters` hold the state before the first change, None for a row that did not exist; `moved`
-    the previous clusters of nodes that moved to another one; `put` the numbers of the pairs in `pairs` that exist now;
-    `asked` the retired documents; `capped_rechecks` the number of their pairs in doubt above the cap; `expired` the
-    pairs that left with an expired end.
+    Args:
+        offset: that of its message on `edges`.
+        graph: of the ledger.
+        describer: makes the summaries of clusters; None for clusters without one.
+        least: the smallest size of a published cluster.
 
-    `least` is the smallest size of a published cluster; `singles` are the only members of clusters that were not
-    published.  `places` is the topic on which pairs were published, and `left_as` the topic on which pairs in `expired`
-    stay, if it is not `matches`.  `decisions` are the new ones.
+    Attributes:
+        offset, graph, least: as above.
+        nodes, pairs, clusters: the state of each changed row before its first change; None for a row that did not
+            exist.
+        moved: the previous clusters of nodes that moved to another one.
+        live_pairs: the numbers of the pairs in `pairs` that exist now.
+        expired: the last state of the pairs that left with an expired end.
+        topics: the topic on which a pair in `pairs` was published, if it is not `matches`.
+        expired_topics: the topic on which a pair in `expired` stays published, if it is not `matches`.
+        node_reasons, pair_reasons: the reasons for withdrawals.
+        single_members: the only members of clusters that were too small to be published.
+        events: of each cluster in `clusters`.
+        merged_into, merged_from, split_from: the mergers and splits of clusters.
+        newest, closed, decisions: the new rows of these tables.
+        retired_ids: the documents with a retirement.
+        capped_rechecks: the number of their pairs in doubt above the cap.
     """
 
     def __init__(self, offset: int, graph: Graph, describer: ClusterDescriber | None = None, least: int = 1) -> None:
         self.offset = offset
         self.graph = graph
         self.least = least
-        self.singles: dict[str, int] = {}
-        self.places: dict[PairKey, int] = {}
-        self.left_as: dict[PairKey, int] = {}
+        self.single_members: dict[str, int] = {}
+        self.topics: dict[PairKey, int] = {}
+        self.expired_topics: dict[PairKey, int] = {}
         self._describer = describer
         self.nodes: dict[int, NodeNote | None] = {}
         self.moved: dict[int, str] = {}
         self.pairs: dict[PairKey, PairState | None] = {}
-        self.put: dict[PairKey, int] = {}
+        self.live_pairs: dict[PairKey, int] = {}
         self.expired: dict[PairKey, PairState] = {}
         self.node_reasons: dict[int, str] = {}
         self.pair_reasons: dict[PairKey, str] = {}
@@ -87,7 +101,7 @@ class FrameNotes:
         self.split_from: dict[str, str] = {}
         self.newest: dict[str, NewestState] = {}
         self.closed: dict[str, ClosedState] = {}
-        self.asked: set[str] = set()
+        self.retired_ids: set[str] = set()
         self.capped_rechecks = 0
         self.decisions: dict[tuple[str, str], Decision] = {}
 
@@ -112,12 +126,12 @@ class FrameNotes:
         nodes, past, best = self.graph.nodes, self.graph.past, self.graph.pairs.best(slot)
         return NodeNote(nodes.refs[slot], nodes.times[slot], nodes.digests[slot], cluster.id, past.of(slot), best)
 
-    def touch_pair(self, key: PairKey, before: PairState | None, place: int = MATCH) -> None:
+    def touch_pair(self, key: PairKey, before: PairState | None, topic: int = MATCH) -> None:
         """Note a pair before it changes; it was published on the topic `place`."""
         if key not in self.pairs:
             self.pairs[key] = before
-            if place != MATCH:
-                self.places[key] = place
+            if topic != MATCH:
+                self.topics[key] = topic
 
     def touch_cluster(self, cluster: Cluster, event: str) -> None:
         """Note a live cluster before an event."""
@@ -125,7 +139,7 @@ class FrameNotes:
             self.clusters[cluster.id] = self.seen(cluster)
             self.events[cluster.id] = {event}
             if len(cluster) < self.least:
-                self.singles[cluster.id] = cluster[0]
+                self.single_members[cluster.id] = cluster[0]
         else:
             self.events.setdefault(cluster.id, set()).add(event)
 

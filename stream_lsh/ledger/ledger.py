@@ -154,7 +154,7 @@ class Ledger(LedgerState):
     # -- retirements
 
     def _retire(self, retired: Retirement) -> None:
-        self._notes.asked.add(retired.id)
+        self._notes.retired_ids.add(retired.id)
         entry = self.newest.get(retired.id)
         ref, keep_until_ms = retired.ref, retired.keep_until_ms
         if entry is not None:
@@ -245,11 +245,11 @@ class Ledger(LedgerState):
         if pair >= 0:
             notes.touch_node(left)
             notes.touch_node(right)
-            notes.touch_pair(key, pairs.state(pair), pairs.place(pair))
+            notes.touch_pair(key, pairs.state(pair), pairs.topic(pair))
             if pairs.similarity[pair] < self._threshold and not verdict:
                 self._withdraw(pair, DECIDED)  # it was there because they were the same
             else:
-                notes.put[key] = pair
+                notes.live_pairs[key] = pair
                 pairs.decide(pair, verdict)
         self._clusters.repair({left, right}, DECIDED)
 
@@ -259,21 +259,21 @@ class Ledger(LedgerState):
         key = left, right = pairs.ends[2 * pair], pairs.ends[2 * pair + 1]
         notes.touch_node(left)
         notes.touch_node(right)
-        notes.touch_pair(key, pairs.state(pair), pairs.place(pair))
-        notes.put.pop(key, None)
+        notes.touch_pair(key, pairs.state(pair), pairs.topic(pair))
+        notes.live_pairs.pop(key, None)
         notes.pair_reasons[key] = reason
         pairs.drop(pair)
         return {left, right}
 
     def _cap_doubts(self) -> None:
         """Withdraw the pairs in doubt beyond the cap, document by document."""
-        for id in sorted(self._notes.asked) if self._cap_rechecks else ():
+        for id in sorted(self._notes.retired_ids) if self._cap_rechecks else ():
             excess = excess_doubts(self.graph, id, self._cap_rechecks)
             self._notes.capped_rechecks += len(excess)
             self._clusters.repair({end for pair in excess for end in self._withdraw(pair, UPDATED)}, UPDATED)
 
     def _rechecks(self) -> list[tuple[int, int]]:
-        return rechecks(self.graph, sorted(self._notes.asked))
+        return rechecks(self.graph, sorted(self._notes.retired_ids))
 
     # -- edges
 
@@ -324,12 +324,12 @@ class Ledger(LedgerState):
         notes.touch_node(left_slot)
         notes.touch_node(right_slot)
         if pair >= 0:
-            notes.touch_pair(key, pairs.state(pair), pairs.place(pair))
+            notes.touch_pair(key, pairs.state(pair), pairs.topic(pair))
             pairs.replace(pair, counts)
         else:
             notes.touch_pair(key, None)
             pair = pairs.add(left_slot, right_slot, counts, self.decisions.verdict(left.id, right.id))
-        notes.put[key] = pair
+        notes.live_pairs[key] = pair
         if times[left_slot] != left.time_ms or times[right_slot] != right.time_ms:
             pairs.versions[pair] = named
         self._clusters.join_twins(left_slot)
@@ -380,14 +380,14 @@ class Ledger(LedgerState):
         neighbours = self._clusters.held_together(cluster, near)
         notes.touch_node(slot)
         for partner, pair in reversed(partners):
-            state, place, linked = graph.pairs.state(pair), graph.pairs.place(pair), graph.pairs.links(pair)
+            state, topic, linked = graph.pairs.state(pair), graph.pairs.topic(pair), graph.pairs.links(pair)
             key = graph.pairs.ends[2 * pair], graph.pairs.ends[2 * pair + 1]
             notes.touch_node(partner)
-            notes.touch_pair(key, state, place)
+            notes.touch_pair(key, state, topic)
             notes.expired[key] = state
-            if place != MATCH:
-                notes.left_as[key] = place
-            notes.put.pop(key, None)
+            if topic != MATCH:
+                notes.expired_topics[key] = topic
+            notes.live_pairs.pop(key, None)
             graph.pairs.drop(pair)
             suspects.add(partner)
             if linked and clusters[partner] is cluster:

@@ -9,18 +9,18 @@ from collections.abc import Iterable
 from stream_lsh.ledger.graph.graph import Graph
 
 
-def rechecks(graph: Graph, asked: Iterable[str]) -> list[tuple[int, int]]:
+def rechecks(graph: Graph, retired_ids: Iterable[str]) -> list[tuple[int, int]]:
     """One recheck for each pair in doubt of these documents, in the newest versions of both ends, ascending.
 
     Args:
         graph: the live documents and pairs.
-        asked: the retired ids, in ascending order.
+        retired_ids: in ascending order.
     """
-    nodes, widest = graph.nodes, dict[int, tuple[int, int]]()
-    for id in asked:
+    nodes, by_pair = graph.nodes, dict[int, tuple[int, int]]()
+    for id in retired_ids:
         for pair, partner in _doubts(graph, id):
-            widest.setdefault(pair, (nodes.refs[nodes.slots[id]], nodes.refs[partner]))
-    return sorted(widest.values())
+            by_pair.setdefault(pair, (nodes.refs[nodes.slots[id]], nodes.refs[partner]))
+    return sorted(by_pair.values())
 
 
 def excess_doubts(graph: Graph, id: str, cap: int) -> list[int]:

@@ -91,7 +91,7 @@ def matches_of(ledger: Ledger, id: str, limit: int, after: SortKey | None = None
     graph = ledger.graph
     slot, ids = graph.nodes.slots.get(id), graph.nodes.ids
     partners = [] if slot is None else graph.pairs.partners(slot)
-    matches = {ids[partner]: pair for partner, pair in partners if graph.pairs.place(pair) == MATCH}
+    matches = {ids[partner]: pair for partner, pair in partners if graph.pairs.topic(pair) == MATCH}
     partner_ids = [*matches]
     values = -np.array([graph.pairs.similarity[pair] for pair in matches.values()], np.float64)
     page = _page(values, lambda at: (partner_ids[at], ""), limit, after)
@@ -273,7 +273,7 @@ def select_reviews(
 
 
 def _reviews(ledger: Ledger, numbers: I64) -> I64:
-    """Those of some pairs whose topic is that of reviews, as `Pairs.place`."""
+    """Those of some pairs whose topic is that of reviews, as `Pairs.topic`."""
     pairs = ledger.graph.pairs
     is_review = view_f64(pairs.similarity)[numbers] < pairs.link_from
     if pairs.chosen:

@@ -68,7 +68,7 @@ def _record_without_watermarks(offset: int, changes: Any, watermarks: Any) -> Le
 def _rechecks_in_stored_refs(ledger: Ledger) -> list[tuple[int, int]]:
     """A recheck names the version of the partner for which the pair was confirmed."""
     nodes, pairs, asked = ledger.graph.nodes, ledger.graph.pairs, []
-    for id in sorted(ledger._notes.asked & nodes.slots.keys()):
+    for id in sorted(ledger._notes.retired_ids & nodes.slots.keys()):
         slot = nodes.slots[id]
         for _, pair in pairs.partners(slot):
             if pairs.in_doubt(pair):
@@ -86,7 +86,7 @@ def _recheck_only_for_new_refs(ledger: Ledger, retired: Retirement) -> None:
     known = slot is not None and retired.ref <= nodes.refs[slot]
     _retire(ledger, retired)
     if known:
-        ledger._notes.asked.discard(retired.id)
+        ledger._notes.retired_ids.discard(retired.id)
 
 
 def _retire_without_about(ledger: Ledger, retired: Retirement) -> None:
@@ -167,7 +167,7 @@ def _take_of_any_pass(assembler: LedgerAssembler, data: bytes | None, at: int) -
     return _take_part(assembler, data, at)
 
 
-def _place_without_clusters(pairs: Pairs, pair: int) -> int:
+def _topic_without_clusters(pairs: Pairs, pair: int) -> int:
     """Every pair that links is a match."""
     return MATCH if pairs.links(pair) else UNPUBLISHED if pair in pairs.verdicts else REVIEW
 
@@ -217,7 +217,7 @@ def _put_and_forget(decisions: Decisions, decision: Decision) -> bool:
 
 
 def _linked_by_reviews(pairs: Pairs, slot: int) -> list[tuple[int, int]]:
-    return [entry for entry in pairs.partners(slot) if pairs.place(entry[1]) != UNPUBLISHED]
+    return [entry for entry in pairs.partners(slot) if pairs.topic(entry[1]) != UNPUBLISHED]
 
 
 def _as_if_never_forgotten(table: WatermarkTable, generation: int) -> None:
@@ -360,7 +360,7 @@ RULES: dict[str, list[Patch]] = {
     "a score stays until one counts more records": [(_LEDGER + "_is_scored", lambda *_: False)],
     "an outdated score is computed again": [("stream_lsh.ledger.outdated.OutdatedScores._outdated", lambda *_: [])],
     "reviews connect no documents": [("stream_lsh.ledger.graph.pairs.Pairs.linked", _linked_by_reviews)],
-    "a pair between two clusters is no match": [("stream_lsh.ledger.graph.pairs.Pairs.place", _place_without_clusters)],
+    "a pair between two clusters is no match": [("stream_lsh.ledger.graph.pairs.Pairs.topic", _topic_without_clusters)],
     "a pair changes its topic when its ends come together or part": [(_GUARDED + "_note_moved", _nothing)],
     "the guards hold after recovery": [],
     "a cluster is described again when its members change": [

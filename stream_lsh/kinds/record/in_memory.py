@@ -127,7 +127,7 @@ class RecordLinker(InMemory):
             MalformedMessage, UnusableDocument: an unusable id, time, source or value; nothing was changed.
         """
         self._process([self._document(record)])
-        matches = map(self._match, self._placed(self._ledger.pairs_of(record.id), MATCH))
+        matches = map(self._match, self._on_topic(self._ledger.pairs_of(record.id), MATCH))
         return sorted(matches, key=lambda match: (-match.score, match.left, match.right))
 
     update = add
@@ -280,7 +280,7 @@ class RecordLinker(InMemory):
 
     def matches(self) -> list[RecordMatch]:
         """All matches, ascending by their ids; of a one-to-one profile those that its entities hold."""
-        return [*map(self._match, self._placed(self._ledger.snapshot().pairs, MATCH))]
+        return [*map(self._match, self._on_topic(self._ledger.snapshot().pairs, MATCH))]
 
     def reviews(self) -> list[RecordMatch]:
         """All pairs to review, ascending by their ids.
@@ -288,7 +288,7 @@ class RecordLinker(InMemory):
         These are the pairs in the review band without a decision, and, of a one-to-one profile, the pairs above the
         threshold that lost to a better one.
         """
-        return [*map(self._match, self._placed(self._ledger.snapshot().pairs, REVIEW))]
+        return [*map(self._match, self._on_topic(self._ledger.snapshot().pairs, REVIEW))]
 
     def entities(self) -> list[Entity]:
         """All entities, ascending by their ids."""
@@ -321,10 +321,10 @@ class RecordLinker(InMemory):
             ._replace(name="probability", marks={at: f"{name} from {at:g}" for at, name in marks.items()})
         )
 
-    def _placed(self, states: Iterable[PairState], place: int) -> Iterator[PairState]:
+    def _on_topic(self, states: Iterable[PairState], topic: int) -> Iterator[PairState]:
         """The pairs that are matches, or reviews."""
         slots, pairs = self._ledger.graph.nodes.slots, self._ledger.graph.pairs
-        return (state for state in states if pairs.place(pairs.find(slots[state.left], slots[state.right])) == place)
+        return (state for state in states if pairs.topic(pairs.find(slots[state.left], slots[state.right])) == topic)
 
     def _match(self, pair: PairState | MatchChange) -> RecordMatch:
         return RecordMatch(pair.left, pair.right, pair.similarity or 0.0, *self._named.read(pair.evidence))

@@ -141,29 +141,29 @@ class GuardedClusters(ComponentClusters):
         shares = [Counter(clusters[slot].id for slot in group if clusters[slot] is not NOWHERE) for group in groups]
         kept = self._kept(groups, shares)
         changed = [at for at, group in enumerate(groups) if len(kept[at]) != 1 or kept[at][0] != group]
-        places = self._places([groups[at] for at in changed])
+        topics = self._topics([groups[at] for at in changed])
         for at in changed:
             self._touch(groups[at], shares[at], kept[at])
         for at in changed:
             self._make(groups[at], shares[at], kept[at])
-        self._note_moved(places)
+        self._note_moved(topics)
 
-    def _places(self, groups: list[list[int]]) -> dict[int, int]:
+    def _topics(self, groups: list[list[int]]) -> dict[int, int]:
         """The topics of the pairs of some groups before these change; empty if a pair's topic depends on no cluster."""
-        places, pairs = dict[int, int](), self._graph.pairs
+        topics, pairs = dict[int, int](), self._graph.pairs
         for slot in (slot for group in groups for slot in group) if pairs.chosen else ():
             self._notes.touch_node(slot)  # its best match may change
-            places |= {pair: pairs.place(pair) for _, pair in pairs.linked(slot)}
-        return places
+            topics |= {pair: pairs.topic(pair) for _, pair in pairs.linked(slot)}
+        return topics
 
-    def _note_moved(self, places: dict[int, int]) -> None:
+    def _note_moved(self, topics: dict[int, int]) -> None:
         """Note the pairs that are no longer on these topics: chosen ones are matches, and the others reviews."""
         notes, pairs = self._notes, self._graph.pairs
-        for pair, before in places.items():
-            if pairs.place(pair) != before:
+        for pair, before in topics.items():
+            if pairs.topic(pair) != before:
                 key = pairs.ends[2 * pair], pairs.ends[2 * pair + 1]
                 notes.touch_pair(key, pairs.state(pair), before)
-                notes.put[key] = pair
+                notes.live_pairs[key] = pair
 
     def _kept(self, groups: list[list[int]], shares: list[Counter[str]]) -> list[list[Cluster]]:
         """For each group the clusters of which it is the largest part, published ones first, then the oldest."""

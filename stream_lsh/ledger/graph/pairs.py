@@ -126,7 +126,7 @@ class Pairs:
         verdict = self.verdicts.get(pair) if self.verdicts else None
         return self.similarity[pair] >= self.link_from if verdict is None else verdict
 
-    def place(self, pair: int) -> int:
+    def topic(self, pair: int) -> int:
         """The topic of a pair: `MATCH`, `REVIEW` or `UNPUBLISHED`."""
         if pair in self.verdicts:
             return MATCH if self.verdicts[pair] else UNPUBLISHED
@@ -140,7 +140,7 @@ class Pairs:
         """The similarity of the best match of a document; `NO_PAIR` without one."""
         if not self.chosen:
             return self._nodes.best[slot]
-        matches = (pair for _, pair in self.partners(slot) if self.place(pair) == MATCH)
+        matches = (pair for _, pair in self.partners(slot) if self.topic(pair) == MATCH)
         return max((self.similarity[pair] for pair in matches), default=NO_PAIR)
 
     def linked(self, slot: int) -> list[tuple[int, int]]:

@@ -280,8 +280,8 @@ def memory_gives_the_same(view: View) -> Iterator[str]:
     apart = {pair for pair in pairs if _verdict(view, pair) == DIFFERENT}
     if {pair: score for pair, score in pairs.items() if pair not in apart} != published:
         yield f"pairs: {pairs} in memory, {published} published"
-    slots, places = ledger.graph.nodes.slots, ledger.graph.pairs
-    matched = {pair for pair in pairs if places.place(places.find(*(slots[id] for id in pair))) == MATCH}
+    slots, stored = ledger.graph.nodes.slots, ledger.graph.pairs
+    matched = {pair for pair in pairs if stored.topic(stored.find(*(slots[id] for id in pair))) == MATCH}
     if matched != view.matches.keys():
         yield f"matches: {matched} in memory, {view.matches.keys()} published"
     groups = {frozenset(cluster) for id in ledger.ids.live if len(cluster := ledger.members(id)) > 1}

@@ -162,7 +162,7 @@ async def _evidence(part: Part) -> bytes:
     slots = [nodes.slots[id] for id in (left, right) if id in nodes.slots]
     pair = views.pair_of(ledger, left, right)
     number = -1 if pair is None else graph.pairs.find(nodes.slots[left], nodes.slots[right])
-    published = None if pair is None else _published(part.state, pair, graph.pairs.place(number))
+    published = None if pair is None else _published(part.state, pair, graph.pairs.topic(number))
     members = {slot for near in slots for slot in nodes.clusters[near]}
     links = await _all_links(part, ledger, members)
     if links is None:
@@ -185,7 +185,7 @@ async def _all_links(part: Part, ledger: Ledger, members: Iterable[int]) -> list
     links = dict[int, tuple[str, str, float]]()
     for count, slot in enumerate(members, 1):
         for partner, number in pairs.partners(slot):
-            if number not in links and pairs.place(number) == MATCH:
+            if number not in links and pairs.topic(number) == MATCH:
                 links[number] = (ids[slot], ids[partner], pairs.similarity[number])
         if len(links) > _MOST_LINKS:
             return None
