@@ -140,6 +140,11 @@ class PairState(NamedTuple):
         """The number of shingles of the right document; 0 if the measure does not report it."""
         return self.left_shingles and self.shared + self.union - self.left_shingles
 
+    def change(self) -> MatchChange:
+        """The pair as its topic publishes it."""
+        left, right, _, _, left_ms, right_ms, similarity, shared, union, left_shingles, evidence = self
+        return MatchChange(left, right, similarity, shared, union, left_ms, right_ms, None, left_shingles, evidence)
+
 
 class NewestState(NamedTuple):
     """The newest known version of an id with retired versions; dropped when the horizon passes `keep_until_ms`."""

@@ -159,8 +159,8 @@ def match_changes(pair_diff: PairDiff, notes: FrameNotes, graph: Graph, topic: i
         # A pair that left with an expired end keeps its last public state, even one from this frame.
         last = pair_diff.states.get(key) or notes.expired.get(key)
         after = last if last is not None and _last_topic(key, notes, graph) == topic else None
-        if after is not None and (before is None or _seen(before) != _seen(after)):
-            changes.append(_seen(after))
+        if after is not None and (before is None or before.change() != after.change()):
+            changes.append(after.change())
         elif after is None and before is not None:
             left, right = ids[key[0]], ids[key[1]]
             moved = DECIDED if (left, right) in notes.decisions else UPDATED
@@ -172,12 +172,6 @@ def match_changes(pair_diff: PairDiff, notes: FrameNotes, graph: Graph, topic: i
 def _last_topic(key: PairKey, notes: FrameNotes, graph: Graph) -> int:
     """The topic (matches or reviews) on which this pair is, or was last, published."""
     return graph.pairs.topic(notes.live_pairs[key]) if key in notes.live_pairs else notes.expired_topics.get(key, MATCH)
-
-
-def _seen(pair: PairState) -> MatchChange:
-    """The public view of a pair."""
-    left, right, _, _, left_ms, right_ms, similarity, shared, union, left_shingles, evidence = pair
-    return MatchChange(left, right, similarity, shared, union, left_ms, right_ms, None, left_shingles, evidence)
 
 
 def _ends(row: tuple[object, ...]) -> tuple[object, ...]:

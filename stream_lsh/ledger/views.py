@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from stream_lsh.arrays import F64, I64
-from stream_lsh.ledger.changes import ClusterChange, MatchChange, MirrorChange, PairState
+from stream_lsh.ledger.changes import ClusterChange, MatchChange, MirrorChange
 from stream_lsh.ledger.cluster_columns import ClusterColumns, Heading
 from stream_lsh.ledger.clusters.entities import Entities
 from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster
@@ -76,13 +76,6 @@ class Page(NamedTuple):
 Selection = Generator[None, None, Page]
 
 
-def present(pair: PairState) -> MatchChange:
-    """A pair as on its topic."""
-    times = (pair.left_time_ms, pair.right_time_ms)
-    counts = (pair.similarity, pair.shared, pair.union)
-    return MatchChange(pair.left, pair.right, *counts, *times, None, pair.left_shingles, pair.evidence)
-
-
 def matches_of(ledger: Ledger, id: str, limit: int, after: SortKey | None = None) -> tuple[list[MatchChange], Page]:
     """The matches of a document, the most similar first; a sort key has the id of the partner.
 
@@ -95,7 +88,7 @@ def matches_of(ledger: Ledger, id: str, limit: int, after: SortKey | None = None
     partner_ids = [*matches]
     values = -np.array([graph.pairs.similarity[pair] for pair in matches.values()], np.float64)
     page = _page(values, lambda at: (partner_ids[at], ""), limit, after)
-    return [present(graph.pairs.state(matches[partner])) for _, partner, _ in page.keys], page
+    return [graph.pairs.state(matches[partner]).change() for _, partner, _ in page.keys], page
 
 
 def cluster_view(ledger: Ledger, cluster: Cluster) -> ClusterChange:
@@ -291,7 +284,7 @@ def pair_of(ledger: Ledger, left: str, right: str) -> MatchChange | None:
     if left not in slots or right not in slots or left == right:
         return None
     pair = pairs.find(slots[left], slots[right])
-    return present(pairs.state(pair)) if pair >= 0 else None
+    return pairs.state(pair).change() if pair >= 0 else None
 
 
 def mirrors(ledger: Ledger, site: str = "") -> list[MirrorChange]:
