@@ -17,7 +17,7 @@ from stream_lsh.ledger.changes import (
     Settled,
 )
 from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster
-from stream_lsh.ledger.frame_notes import DECIDED, UNSEEN, UPDATED, FrameNotes, NodeNote, PairKey
+from stream_lsh.ledger.frame_notes import DECIDED, UNPUBLISHED_VIEW, UPDATED, FrameNotes, NodeNote, PairKey
 from stream_lsh.ledger.graph.columns import Table
 from stream_lsh.ledger.graph.graph import Graph
 from stream_lsh.ledger.graph.nodes import NO_PAIR, view_f64, view_i64
@@ -183,13 +183,13 @@ def cluster_changes(notes: FrameNotes, live: dict[str, Cluster]) -> Sequence[Clu
     changes, rooted = list[tuple[object, ...]](), bool(notes.merged_from or notes.split_from)
     for id in sorted(notes.clusters):
         before, cluster = notes.clusters[id], live.get(id)
-        now = None if cluster is None else notes.seen(cluster)
-        if now is not None and now is not UNSEEN:
+        now = None if cluster is None else notes.public_view(cluster)
+        if now is not None and now is not UNPUBLISHED_VIEW:
             if now != before:
                 size, members, representative, first_ms, last_ms, summary = now
                 if not rooted and before is None:
                     event, merged_from, split_from = _CREATED
-                elif not rooted and before is not UNSEEN and notes.events[id] == _ONLY_JOINED:
+                elif not rooted and before is not UNPUBLISHED_VIEW and notes.events[id] == _ONLY_JOINED:
                     event, merged_from, split_from = _JOINED
                 else:
                     event, merged_from, split_from = _happened(id, notes, live)

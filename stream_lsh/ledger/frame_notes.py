@@ -31,14 +31,14 @@ class NodeNote(NamedTuple):
     best: float
 
 
-Seen = tuple[int, Sequence[str], str, int, int, StorySummary | EntitySummary | None]
+ClusterView = tuple[int, Sequence[str], str, int, int, StorySummary | EntitySummary | None]
 """The public view of a cluster without its event: size, newest members, representative, times, and its summary."""
 
 
-UNSEEN: Seen = (-1, (), "", 0, 0, None)
+UNPUBLISHED_VIEW: ClusterView = (-1, (), "", 0, 0, None)
 """The view of a live cluster that is not published."""
 
-GROWING: Seen = (0, (), "", 0, 0, None)
+GROWING: ClusterView = (0, (), "", 0, 0, None)
 """The earlier view of a cluster that only gains members in the frame: it differs from every later view."""
 
 
@@ -94,7 +94,7 @@ class FrameNotes:
         self.expired: dict[PairKey, PairState] = {}
         self.node_reasons: dict[int, str] = {}
         self.pair_reasons: dict[PairKey, str] = {}
-        self.clusters: dict[str, Seen | None] = {}
+        self.clusters: dict[str, ClusterView | None] = {}
         self.events: dict[str, set[str]] = {}
         self.merged_into: dict[str, str] = {}
         self.merged_from: dict[str, set[str]] = {}
@@ -136,7 +136,7 @@ class FrameNotes:
     def touch_cluster(self, cluster: Cluster, event: str) -> None:
         """Note a live cluster before an event."""
         if cluster.id not in self.clusters:
-            self.clusters[cluster.id] = self.seen(cluster)
+            self.clusters[cluster.id] = self.public_view(cluster)
             self.events[cluster.id] = {event}
             if len(cluster) < self.least:
                 self.single_members[cluster.id] = cluster[0]
@@ -154,12 +154,12 @@ class FrameNotes:
     def was_published(self, id: str) -> bool:
         """Whether a noted cluster was live and published before the frame."""
         before = self.clusters[id]
-        return before is not None and before is not UNSEEN
+        return before is not None and before is not UNPUBLISHED_VIEW
 
-    def seen(self, cluster: Cluster) -> Seen:
+    def public_view(self, cluster: Cluster) -> ClusterView:
         """The public view of a live cluster."""
         if len(cluster) < self.least:
-            return UNSEEN
+            return UNPUBLISHED_VIEW
         nodes = self.graph.nodes
         ids, times = nodes.ids, nodes.times
         oldest, newest = cluster[0], cluster[-1]

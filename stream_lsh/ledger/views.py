@@ -20,7 +20,7 @@ from stream_lsh.ledger.changes import ClusterChange, MatchChange, MirrorChange
 from stream_lsh.ledger.cluster_columns import ClusterColumns, Heading
 from stream_lsh.ledger.clusters.entities import Entities
 from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster
-from stream_lsh.ledger.frame_notes import FrameNotes, Seen
+from stream_lsh.ledger.frame_notes import ClusterView, FrameNotes
 from stream_lsh.ledger.graph.nodes import view_f64, view_i64, view_u32
 from stream_lsh.ledger.graph.pairs import MATCH
 from stream_lsh.ledger.ledger import Ledger
@@ -93,14 +93,14 @@ def matches_of(ledger: Ledger, id: str, limit: int, after: SortKey | None = None
 
 def cluster_view(ledger: Ledger, cluster: Cluster) -> ClusterChange:
     """A cluster as on its topic, except for its event."""
-    size, members, representative, first_ms, last_ms, summary = _seen(ledger, cluster)
+    size, members, representative, first_ms, last_ms, summary = _public_view(ledger, cluster)
     return ClusterChange(
         cluster.id, "changed", size, members, representative, (), None, first_ms, last_ms, None, summary
     )
 
 
-def _seen(ledger: Ledger, cluster: Cluster) -> Seen:
-    return FrameNotes(-1, ledger.graph, ledger.describer).seen(cluster)
+def _public_view(ledger: Ledger, cluster: Cluster) -> ClusterView:
+    return FrameNotes(-1, ledger.graph, ledger.describer).public_view(cluster)
 
 
 def origins_of(ledger: Ledger, cluster: Cluster) -> Mapping[str, str] | None:
@@ -235,7 +235,7 @@ def _values(ledger: Ledger, columns: ClusterColumns, rows: I64, order: ClusterOr
 
 
 def _heading(ledger: Ledger, cluster: Cluster) -> Heading:
-    summary = _seen(ledger, cluster)[-1]
+    summary = _public_view(ledger, cluster)[-1]
     return getattr(summary, "headline", "").casefold(), getattr(summary, "source_count", 0)
 
 
