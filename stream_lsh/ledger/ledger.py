@@ -133,7 +133,7 @@ class Ledger(LedgerState):
         self._notes = FrameNotes(offset, self.graph, self.describer, self.least_published)
         self._clusters.begin(self._notes)
         if horizon is None and not retirements and isinstance(edges, Edges) and len(edges) >= LEAST_ROWS:
-            bulk = None if self._clusters.parts_components else bulk_pairs(edges, self, self._threshold)
+            bulk = None if self._clusters.divides_components else bulk_pairs(edges, self, self._threshold)
             if bulk is not None:
                 return settled_bulk(self._notes, self, self._clusters.link_bulk(bulk), bulk)
         for retirement in retirements:
@@ -229,7 +229,7 @@ class Ledger(LedgerState):
 
     def _decide(self, decision: Decision) -> None:
         """`same` links a pair of any similarity; `different` withdraws it and separates the two ids."""
-        if not self._clusters.parts_components:
+        if not self._clusters.divides_components:
             raise InvariantError(
                 f"got a decision about {decision.left!r} and {decision.right!r}, expected none in a ledger whose "
                 "clusters are the components of its pairs: give it `link_from`, or guards"
@@ -337,7 +337,7 @@ class Ledger(LedgerState):
         if linked or pairs.links(pair):
             self._clusters.join(left_slot, right_slot)
         else:
-            self._clusters.stand(left_slot, right_slot)
+            self._clusters.add_unlinked_pair(left_slot, right_slot)
 
     def _node(self, end: End) -> int:
         slot = self.graph.nodes.slots.get(end.id)
@@ -377,7 +377,7 @@ class Ledger(LedgerState):
         notes, graph, clusters = self._notes, self.graph, self.graph.nodes.clusters
         near, partners = graph.twins.near(slot), graph.pairs.partners(slot)
         cluster, suspects = clusters[slot], graph.past.company(slot).union(near)
-        neighbours = self._clusters.held_together(cluster, near)
+        neighbours = self._clusters.in_same_cluster(cluster, near)
         notes.touch_node(slot)
         for partner, pair in reversed(partners):
             state, topic, linked = graph.pairs.state(pair), graph.pairs.topic(pair), graph.pairs.links(pair)

@@ -28,8 +28,8 @@ class ComponentClusters:
         O(size of the smaller part) for a new link, O(size of the separated part) for a removed one.
     """
 
-    parts_components = False
-    """Whether documents of one component can be in several clusters."""
+    divides_components = False
+    """Whether guards or decisions may divide a component into several clusters."""
 
     def __init__(self, graph: Graph, ids: ClusterIds) -> None:
         self._graph = graph
@@ -46,11 +46,11 @@ class ComponentClusters:
     def expired(self, suspects: set[int]) -> None:
         """Handle the former neighbours of an expired document; here the past keeps them connected."""
 
-    def held_together(self, cluster: Cluster, slots: list[int]) -> list[int]:
+    def in_same_cluster(self, cluster: Cluster, slots: list[int]) -> list[int]:
         """The identical documents of a member that are in its cluster; here all of them."""
         return slots
 
-    def stand(self, left: int, right: int) -> None:
+    def add_unlinked_pair(self, left: int, right: int) -> None:
         """Register a pair that does not link; here every pair links."""
 
     # -- new links
@@ -64,20 +64,20 @@ class ComponentClusters:
     def join(self, left: int, right: int) -> None:
         """Put two connected nodes into one cluster."""
         nodes = self._graph.nodes
-        its, others = nodes.clusters[left], nodes.clusters[right]
-        if its is others:
-            if its is NOWHERE:
+        left_cluster, right_cluster = nodes.clusters[left], nodes.clusters[right]
+        if left_cluster is right_cluster:
+            if left_cluster is NOWHERE:
                 members = nodes.by_age([left, right])
                 cluster = self._ids.open(nodes.ids[members[0]], members, self._notes.offset)
                 nodes.clusters[left] = nodes.clusters[right] = cluster
                 self._notes.touch_new_cluster(cluster)
-        elif its is NOWHERE or others is NOWHERE:
-            new, there = (left, others) if its is NOWHERE else (right, its)
-            self._notes.touch_cluster(there, "joined")
-            self._graph.nodes.put_in(there, new)
-            nodes.clusters[new] = there
+        elif left_cluster is NOWHERE or right_cluster is NOWHERE:
+            new, cluster = (left, right_cluster) if left_cluster is NOWHERE else (right, left_cluster)
+            self._notes.touch_cluster(cluster, "joined")
+            self._graph.nodes.put_in(cluster, new)
+            nodes.clusters[new] = cluster
         else:
-            self._merge(*older(its, others))
+            self._merge(*older(left_cluster, right_cluster))
 
     def _merge(self, kept: Cluster, absorbed: Cluster) -> None:
         notes, nodes = self._notes, self._graph.nodes
@@ -142,23 +142,23 @@ class ComponentClusters:
                 self.join_twins(right_slot)
                 join(left_slot, right_slot)
                 continue
-            its, others = clusters[left_slot], clusters[right_slot]
-            if its is not others:
-                if its is not NOWHERE and others is not NOWHERE:
+            left_cluster, right_cluster = clusters[left_slot], clusters[right_slot]
+            if left_cluster is not right_cluster:
+                if left_cluster is not NOWHERE and right_cluster is not NOWHERE:
                     join(left_slot, right_slot)
                     continue
-                new, there = (left_slot, others) if its is NOWHERE else (right_slot, its)
-                note = noted.setdefault(there.id, GROWING)
+                new, cluster = (left_slot, right_cluster) if left_cluster is NOWHERE else (right_slot, left_cluster)
+                note = noted.setdefault(cluster.id, GROWING)
                 if note is GROWING:
-                    notes.events.setdefault(there.id, set()).add("joined")
+                    notes.events.setdefault(cluster.id, set()).add("joined")
                 elif note is not None:
-                    notes.touch_cluster(there, "joined")
-                if times[new] > times[there[-1]] and there.kept is None:
-                    there.append(new)
+                    notes.touch_cluster(cluster, "joined")
+                if times[new] > times[cluster[-1]] and cluster.describer_state is None:
+                    cluster.append(new)
                 else:
-                    nodes.put_in(there, new)
-                clusters[new] = there
-            elif its is NOWHERE:
+                    nodes.put_in(cluster, new)
+                clusters[new] = cluster
+            elif left_cluster is NOWHERE:
                 members = [left_slot, right_slot] if times[left_slot] <= times[right_slot] else [right_slot, left_slot]
                 cluster = clusters[left_slot] = clusters[right_slot] = self._ids.open(ids[members[0]], members, offset)
                 noted[cluster.id] = None
@@ -246,4 +246,4 @@ class ComponentClusters:
                 self._close(cluster, nodes.times[last], nodes.refs[last])
 
     def _close(self, cluster: Cluster, time_ms: int, ref: int) -> None:
-        self._notes.closed[cluster.id] = self._ids.retire(cluster.id, time_ms, ref)
+        self._notes.closed[cluster.id] = self._ids.close(cluster.id, time_ms, ref)

@@ -62,16 +62,16 @@ class Entities:
 
     def summary(self, cluster: Cluster, nodes: Nodes) -> EntitySummary:
         """The summary of an entity."""
-        kept = cluster.kept
-        if isinstance(kept, _CachedSummary) and kept.summary is not None:
-            return kept.summary
+        cached = cluster.describer_state
+        if isinstance(cached, _CachedSummary) and cached.summary is not None:
+            return cached.summary
         ids, abouts = nodes.ids, nodes.abouts
         newest = cluster[: -NEWEST_LISTED - 1 : -1]
         summary = EntitySummary(
             members=tuple([(ids[slot], abouts[slot].source) for slot in newest]),
             golden=self._golden(_members(cluster, nodes)),
         )
-        cluster.kept = _CachedSummary(summary)
+        cluster.describer_state = _CachedSummary(summary)
         return summary
 
     def origins(self, cluster: Cluster, nodes: Nodes) -> Mapping[str, str]:

@@ -29,7 +29,7 @@ from stream_lsh.ledger.decisions import Decisions
 from stream_lsh.ledger.frame_notes import EXPIRED
 from stream_lsh.ledger.graph.graph import Graph
 
-_HELD = 1e300
+_MOST_SIMILAR = 1e300
 """The similarity of identical documents that constraints may separate: only pairs with a decision `same` have more."""
 
 
@@ -47,24 +47,24 @@ class GuardedClusters(ComponentClusters):
         skipped.
     """
 
-    parts_components = True
+    divides_components = True
 
     def __init__(self, graph: Graph, ids: ClusterIds, guards: Guards, decisions: Decisions) -> None:
         super().__init__(graph, ids)
         self._guards = guards
         self._decisions = decisions
-        self._loose: set[int] = set()
+        self._marked: set[int] = set()
 
     # -- new and removed links
 
     def join(self, left: int, right: int) -> None:
         """Mark two nodes with a new link."""
-        self._loose.update((left, right))
+        self._marked.update((left, right))
 
-    def stand(self, left: int, right: int) -> None:
+    def add_unlinked_pair(self, left: int, right: int) -> None:
         """Register a pair that does not link: an end without a cluster gets one of its own."""
         clusters = self._graph.nodes.clusters
-        self._loose.update(slot for slot in (left, right) if clusters[slot] is NOWHERE)
+        self._marked.update(slot for slot in (left, right) if clusters[slot] is NOWHERE)
 
     def repair(self, suspects: set[int], reason: str) -> None:
         """Handle removed links of these nodes: drop nodes without links, and mark the others."""
@@ -74,13 +74,13 @@ class GuardedClusters(ComponentClusters):
         alone = [slot for slot in self._live(suspects) if self._graph.alone(slot)]
         if alone:
             self.drop(alone, reason)
-        self._loose |= suspects
+        self._marked |= suspects
 
     def expired(self, suspects: set[int]) -> None:
         """Mark the former neighbours of an expired document: guards may separate them now."""
         self.repair(suspects, EXPIRED)
 
-    def held_together(self, cluster: Cluster, slots: list[int]) -> list[int]:
+    def in_same_cluster(self, cluster: Cluster, slots: list[int]) -> list[int]:
         """The identical documents of a member that are in its cluster."""
         clusters = self._graph.nodes.clusters
         return [slot for slot in slots if clusters[slot] is cluster]
@@ -94,16 +94,16 @@ class GuardedClusters(ComponentClusters):
 
     def regroup(self) -> None:
         """Update the clusters of all marked documents."""
-        if not self._loose:
+        if not self._marked:
             return
         nodes, seen, groups = self._graph.nodes, set[int](), list[list[int]]()
-        for slot in self._live(self._loose):
+        for slot in self._live(self._marked):
             if slot not in seen:
                 members = nodes.by_age(self._graph.component(slot))
                 seen.update(members)
                 for allowed in self._allowed(members):
                     groups += self._guarded_parts(allowed) if self._guards.refine else [allowed]
-        self._loose = set()
+        self._marked = set()
         self._assign(groups)
 
     def _guarded_parts(self, members: list[int]) -> Iterator[list[int]]:
@@ -139,17 +139,17 @@ class GuardedClusters(ComponentClusters):
         """Make a cluster of each group; a previous cluster of a member has all its members in these groups."""
         clusters = self._graph.nodes.clusters
         shares = [Counter(clusters[slot].id for slot in group if clusters[slot] is not NOWHERE) for group in groups]
-        kept = self._kept(groups, shares)
-        changed = [at for at, group in enumerate(groups) if len(kept[at]) != 1 or kept[at][0] != group]
+        inherited = self._inherited(groups, shares)
+        changed = [at for at, group in enumerate(groups) if len(inherited[at]) != 1 or inherited[at][0] != group]
         topics = self._topics([groups[at] for at in changed])
         for at in changed:
-            self._touch(groups[at], shares[at], kept[at])
+            self._touch(groups[at], shares[at], inherited[at])
         for at in changed:
-            self._make(groups[at], shares[at], kept[at])
+            self._make(groups[at], shares[at], inherited[at])
         self._note_moved(topics)
 
     def _topics(self, groups: list[list[int]]) -> dict[int, int]:
-        """The topics of the pairs of some groups before these change; empty if a pair's topic depends on no cluster."""
+        """The topics of the pairs of some groups before these change; empty if topics do not depend on clusters."""
         topics, pairs = dict[int, int](), self._graph.pairs
         for slot in (slot for group in groups for slot in group) if pairs.chosen else ():
             self._notes.touch_node(slot)  # its best match may change
@@ -165,43 +165,43 @@ class GuardedClusters(ComponentClusters):
                 notes.touch_pair(key, pairs.state(pair), before)
                 notes.live_pairs[key] = pair
 
-    def _kept(self, groups: list[list[int]], shares: list[Counter[str]]) -> list[list[Cluster]]:
-        """For each group the clusters of which it is the largest part, published ones first, then the oldest."""
+    def _inherited(self, groups: list[list[int]], shares: list[Counter[str]]) -> list[list[Cluster]]:
+        """The clusters whose ids each group inherits, as their largest part: published ones first, then the oldest."""
         parts: dict[str, list[int]] = {}
         for at, share in enumerate(shares):
             for id in share:
                 parts.setdefault(id, []).append(at)
-        kept: list[list[Cluster]] = [[] for _ in groups]
+        inherited: list[list[Cluster]] = [[] for _ in groups]
         for id, part in sorted(parts.items()):
             most = max(shares[at][id] for at in part)
             largest = [at for at in part if shares[at][id] == most]
             successor = largest[0] if len(largest) == 1 else min(largest, key=lambda at: self._first_of(id, groups[at]))
-            kept[successor].append(self._ids.live[id])
-        for of in kept:
+            inherited[successor].append(self._ids.live[id])
+        for of in inherited:
             of.sort(key=lambda cluster: (not self._notes.is_published(cluster), cluster.created, cluster.id))
-        return kept
+        return inherited
 
     def _first_of(self, id: str, group: list[int]) -> str:
         nodes = self._graph.nodes
         return nodes.first_id(slot for slot in group if nodes.clusters[slot].id == id)
 
-    def _touch(self, group: list[int], share: Counter[str], kept: list[Cluster]) -> None:
+    def _touch(self, group: list[int], share: Counter[str], inherited: list[Cluster]) -> None:
         """Note the previous clusters of a group before they change."""
-        notes, keeps = self._notes, {cluster.id for cluster in kept}
+        notes, inherited_ids = self._notes, {cluster.id for cluster in inherited}
         for id in sorted(share):
             cluster = self._ids.live[id]
-            if id not in keeps:
-                notes.touch_cluster(cluster, "left" if kept or len(group) < notes.least else "split")
-            elif len(kept) > 1:
+            if id not in inherited_ids:
+                notes.touch_cluster(cluster, "left" if inherited or len(group) < notes.least else "split")
+            elif len(inherited) > 1:
                 notes.touch_cluster(cluster, "merged")
             elif share[id] < len(group):
                 notes.touch_cluster(cluster, "joined")
 
-    def _make(self, group: list[int], share: Counter[str], kept: list[Cluster]) -> None:
-        """Make a group the cluster that stays of those that it keeps, or a new one."""
+    def _make(self, group: list[int], share: Counter[str], inherited: list[Cluster]) -> None:
+        """Assign a group to the first cluster that it inherits, which absorbs the others; without any, to a new one."""
         notes, nodes = self._notes, self._graph.nodes
-        if kept:
-            cluster, *merged = kept
+        if inherited:
+            cluster, *merged = inherited
             for absorbed in merged:
                 notes.merged_into[absorbed.id] = cluster.id
                 notes.merged_from.setdefault(cluster.id, set()).update(
@@ -228,28 +228,28 @@ def _vertices(graph: Graph, slots: Sequence[int]) -> list[list[int]]:
 
     Identical documents stay together, and so do those that share a past, because expiry never splits a cluster.
     """
-    held = _held(graph, {slot: at for at, slot in enumerate(slots)})
-    return [[slots[at] for at in part] for part in components(len(slots), held)]
+    links = _twin_and_past_links(graph, {slot: at for at, slot in enumerate(slots)})
+    return [[slots[at] for at in part] for part in components(len(slots), links)]
 
 
-def _held(graph: Graph, number: dict[int, int]) -> list[tuple[int, int]]:
+def _twin_and_past_links(graph: Graph, number: dict[int, int]) -> list[tuple[int, int]]:
     """The links between neighbouring twins, and between consecutive documents of one past node; by numbers."""
     last_of: dict[int, int] = {}
-    held = list[tuple[int, int]]()
+    links = list[tuple[int, int]]()
     for slot, at in number.items():
-        held += [(number[twin], at) for twin in graph.twins.near(slot) if number.get(twin, at) < at]
+        links += [(number[twin], at) for twin in graph.twins.near(slot) if number.get(twin, at) < at]
         for past in graph.past.of(slot):
             if past in last_of:
-                held.append((last_of[past], at))
+                links.append((last_of[past], at))
             last_of[past] = at
-    return held
+    return links
 
 
 def _all_links(graph: Graph, members: Sequence[int], guards: Guards) -> list[tuple[int, int, float]]:
     """All links between the members of a component, as pairs with their strength."""
     number = {slot: at for at, slot in enumerate(members)}
     pairs, verdicts = graph.pairs, graph.pairs.verdicts
-    links = [(left, right, _HELD) for left, right in _held(graph, number)]
+    links = [(left, right, _MOST_SIMILAR) for left, right in _twin_and_past_links(graph, number)]
     for slot, left in number.items():
         for partner, pair in pairs.linked(slot):
             right = number[partner]

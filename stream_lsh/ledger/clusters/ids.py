@@ -23,8 +23,8 @@ _LISTED_FROM = 16
 """The ids of the newest members are kept for clusters from this size on: smaller ones are not worth the memory."""
 
 
-class HeldIds(Protocol):
-    """The state that a describer keeps with a cluster: updated member by member, dropped after many changes at once."""
+class DescriberState(Protocol):
+    """State that a describer caches in a cluster: updated member by member, dropped after many changes at once."""
 
     def put_in(self, slot: int) -> None:
         """Add a member, or a member in another version."""
@@ -36,17 +36,17 @@ class HeldIds(Protocol):
 class Cluster(list[int]):
     """A component with an id: the slots of its members, in ascending order of event time, then id.
 
-    `kept` is the state of the describer for this cluster.  `listed` are the ids of its newest members, newest first, as
+    `describer_state` is None if nothing is cached.  `listed` are the ids of its newest members, newest first, as
     of `listed_size` members; None after any change but newer members.
     """
 
-    __slots__ = ("created", "id", "kept", "listed", "listed_size")
+    __slots__ = ("created", "describer_state", "id", "listed", "listed_size")
 
     def __init__(self, id: str, created: int, members: list[int]) -> None:
         super().__init__(members)
         self.id = id
         self.created = created
-        self.kept: HeldIds | None = None
+        self.describer_state: DescriberState | None = None
         self.listed: Listed | None = None
         self.listed_size = 0
 
@@ -75,7 +75,7 @@ class Cluster(list[int]):
         """Replace the members, given in order."""
         if members is not self:
             self[:] = members
-            self.kept = None
+            self.describer_state = None
         self.listed = None
 
     def state(self) -> ClusterState:
@@ -103,7 +103,7 @@ class ClusterIds:
         cluster = self.live[id] = Cluster(id, offset, members)
         return cluster
 
-    def retire(self, id: str, time_ms: int, ref: int) -> ClosedState:
+    def close(self, id: str, time_ms: int, ref: int) -> ClosedState:
         """Close a cluster; its id stays reserved until the horizon passes its newest member."""
         self.live.pop(id, None)
         state = ClosedState(id, time_ms, ref)

@@ -88,11 +88,11 @@ def summary(cluster: Cluster, nodes: Nodes) -> StorySummary:
     Cost:
         O(listed outlets); the first time, and after many changes at once, O(members).
     """
-    outlets = cluster.kept
+    outlets = cluster.describer_state
     if not isinstance(outlets, Outlets):
         outlets = Outlets(nodes, cluster)
         if len(cluster) > _FEW:
-            cluster.kept = outlets
+            cluster.describer_state = outlets
     abouts, times, oldest = nodes.abouts, nodes.times, cluster[0]
     listed = []
     for slot in outlets.firsts[:OUTLETS_LISTED]:

@@ -140,15 +140,15 @@ class Nodes:
         if cluster and self.times[slot] <= self.times[cluster[-1]]:
             cluster.listed = None
         self.insert(cluster, slot)
-        if cluster.kept is not None:
-            cluster.kept.put_in(slot)
+        if cluster.describer_state is not None:
+            cluster.describer_state.put_in(slot)
 
     def take_out(self, cluster: Cluster, slot: int) -> None:
         """Remove a member, before its version changes."""
         cluster.listed = None
         self.delete(cluster, slot)
-        if cluster.kept is not None:
-            cluster.kept.take_out(slot)
+        if cluster.describer_state is not None:
+            cluster.describer_state.take_out(slot)
 
     def insert(self, ordered: list[int], slot: int) -> None:
         """Insert a slot into a list in ascending order of age."""

@@ -68,7 +68,7 @@ class World:
     def _decisions(self) -> list[Decision]:
         rng = self.rng
         taken = list[Decision]()
-        for _ in range(rng.choice((0, 0, 1, 2)) if self.ledger._clusters.parts_components else 0):
+        for _ in range(rng.choice((0, 0, 1, 2)) if self.ledger._clusters.divides_components else 0):
             left, right = sorted(rng.sample(self._ids, 2))
             taken.append(Decision(left, right, rng.choice((None, "same", "different")), rng.randrange(1_000)))
         return taken

@@ -215,6 +215,6 @@ def test_an_event_in_a_large_story_costs_as_much_as_in_a_small_one(monkeypatch: 
     assert built == [0]
     assert compared[0] < 20 * 400
     (cluster,) = ledger.ids.live.values()
-    assert isinstance(cluster.kept, Outlets)
+    assert isinstance(cluster.describer_state, Outlets)
     afresh = Outlets(ledger.graph.nodes, cluster)
-    assert (cluster.kept.members, cluster.kept.firsts) == (afresh.members, afresh.firsts)
+    assert (cluster.describer_state.members, cluster.describer_state.firsts) == (afresh.members, afresh.firsts)
