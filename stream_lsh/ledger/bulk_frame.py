@@ -1,7 +1,8 @@
-"""Plain frames: frames with nothing but new pairs between the newest known versions of documents.
+"""Bulk frames: frames with nothing but new pairs between the newest known versions of documents.
 
-Nearly every frame is plain.  Its rows are written to the columns at once; only clusters are joined row by row, because
-cluster ids depend on the order.  `ledger` settles all other frames and short ones row by row, with the same result.
+Nearly every frame is a bulk frame.  Its rows are written to the columns at once; only clusters are joined row by row,
+because cluster ids depend on the order.  `ledger` settles all other frames and short ones row by row, with the same
+result.
 """
 
 from collections import defaultdict
@@ -29,11 +30,11 @@ LEAST_ROWS = 6
 
 
 @dataclass(slots=True)
-class Ends:
+class InterleavedEnds:
     """Both ends of some edges in one list, for each edge the end with the smaller id first; by position.
 
     Attributes:
-        ids, refs, times, digests, abouts: of the version that was compared.
+        ids, refs, times, digests, abouts: of the version that was compared; abouts are empty without stories.
         slots: the slot of each end in the ledger, -1 if it is not there.
         missing: int64[m], the positions of the ends that are not in the ledger.
         new_ids: the ids that are not in the ledger, in order of appearance.
@@ -55,7 +56,7 @@ class Ends:
 
 @dataclass(slots=True)
 class BulkPairs:
-    """The pairs of a plain frame that are not in the ledger, each once, in order of appearance.
+    """The pairs of a bulk frame that are not in the ledger, each once, in order of appearance.
 
     Attributes:
         ends: of all edges of the frame.
@@ -63,7 +64,7 @@ class BulkPairs:
         counts: of each pair.
     """
 
-    ends: Ends
+    ends: InterleavedEnds
     rows: I64
     counts: Columns
 
@@ -88,7 +89,7 @@ class BulkPairs:
 
 
 def bulk_pairs(edges: Edges, state: LedgerState, threshold: float) -> BulkPairs | None:
-    """The new pairs of a frame, None if it is not plain.  The ledger stays unchanged."""
+    """The new pairs of a frame, None if it is not a bulk frame.  The ledger stays unchanged."""
     left, right = edges.left, edges.right
     if edges.similarity.min() < threshold or any(map(eq, left.ids, right.ids)):
         return None
@@ -114,7 +115,7 @@ def _shingles(edges: Edges) -> U32:
     return np.where(turned, edges.shared + edges.union - edges.shingles, edges.shingles)
 
 
-def _ends(edges: Edges, slots: dict[str, int]) -> Ends:
+def _ends(edges: Edges, slots: dict[str, int]) -> InterleavedEnds:
     left, right = edges.left, edges.right
     swapped = [row for row, swap in enumerate(map(gt, left.ids, right.ids)) if swap]
     ids = [""] * (2 * len(edges))
@@ -128,11 +129,11 @@ def _ends(edges: Edges, slots: dict[str, int]) -> Ends:
     numbers = np.fromiter(map(number.__getitem__, names), np.int64, len(names))
     first = np.empty(len(number), np.int64)
     first[numbers[::-1]] = missing[::-1]
-    return Ends(
+    return InterleavedEnds(
         ids,
-        _beside(left.refs, right.refs, swapped),
-        _beside(left.times, right.times, swapped),
-        _beside(left.digests, right.digests, swapped),
+        _interleaved(left.refs, right.refs, swapped),
+        _interleaved(left.times, right.times, swapped),
+        _interleaved(left.digests, right.digests, swapped),
         _abouts(edges, swapped),
         slots_of_ids,
         missing,
@@ -142,8 +143,8 @@ def _ends(edges: Edges, slots: dict[str, int]) -> Ends:
     )
 
 
-def _beside(left: Any, right: Any, swapped: list[int]) -> Any:
-    """Two columns as one, row by row."""
+def _interleaved(left: Any, right: Any, swapped: list[int]) -> Any:
+    """The columns of both ends as one, row by row; the ends of the rows in `swapped` change places."""
     both = np.empty(2 * len(left), left.dtype)
     both[::2], both[1::2] = left, right
     if swapped:
@@ -162,7 +163,7 @@ def _abouts(edges: Edges, swapped: list[int]) -> Abouts:
     return both
 
 
-def _expired(ends: Ends, horizon: Horizon) -> bool:
+def _expired(ends: InterleavedEnds, horizon: Horizon) -> bool:
     """Whether the horizon has passed any of the ends."""
     if int(ends.times.min()) < horizon.time_ms:
         return True
@@ -175,7 +176,7 @@ def _expired(ends: Ends, horizon: Horizon) -> bool:
     )
 
 
-def _newest(ends: Ends, state: LedgerState) -> bool:
+def _newest(ends: InterleavedEnds, state: LedgerState) -> bool:
     """Whether all ends are the newest known versions, and each new document occurs in one version only."""
     nodes = state.graph.nodes
     if ends.missing.size < ends.slots.size:
@@ -195,7 +196,7 @@ def _newest(ends: Ends, state: LedgerState) -> bool:
     return not any(id in newest and newest[id].ref > ref for id, ref in zip(ends.ids, ends.refs.tolist(), strict=True))
 
 
-def _new_rows(ends: Ends, counts: Columns, graph: Graph) -> I64 | None:
+def _new_rows(ends: InterleavedEnds, counts: Columns, graph: Graph) -> I64 | None:
     """The edges whose pair is not in the ledger, one for each pair; None if an edge changes a pair of the ledger."""
     names = ends.slots.copy()
     names[ends.missing] = -1 - ends.numbers

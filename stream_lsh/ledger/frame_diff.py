@@ -258,7 +258,7 @@ def settled_rows(notes: FrameNotes, state: LedgerState, rechecks: list[tuple[int
 
 
 def settled_bulk(notes: FrameNotes, state: LedgerState, node_diff: NodeDiff, bulk: BulkPairs) -> Settled:
-    """The outcome of a frame with new pairs only."""
+    """The outcome of a bulk frame."""
     matches, pairs = pair_tables(bulk)
     return Settled(
         matches=matches,

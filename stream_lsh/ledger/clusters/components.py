@@ -104,7 +104,7 @@ class ComponentClusters:
     # -- new links in bulk
 
     def link_bulk(self, bulk: BulkPairs) -> NodeDiff:
-        """Add the new documents and pairs of a plain frame."""
+        """Add the new documents and pairs of a bulk frame; returns the differences of its nodes."""
         ends, graph, nodes = bulk.ends, self._graph, self._graph.nodes
         digests = ends.digests[ends.first]
         abouts = at_rows(ends.abouts, ends.first.tolist())
