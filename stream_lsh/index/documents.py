@@ -104,7 +104,10 @@ class Documents:
         except KeyError as missing:
             raise DamagedBytes(f"the snapshot of a segment has no array {missing}: rebuild the table") from missing
         if fields.shape != (_FIELDS,):
-            raise DamagedBytes(f"the snapshot of a segment has fields {fields.shape}: rebuild the table")
+            raise DamagedBytes(
+                f"got fields of shape {fields.shape} in the snapshot of a segment, expected ({_FIELDS},): "
+                "rebuild the table"
+            )
         capacity, until_ms, base, count, documents, live, live_documents = fields.tolist()
         if not len(refs) == len(alive) == documents <= capacity or len(lowest) != len(highest) or count > capacity:
             raise DamagedBytes("the arrays of a segment's snapshot do not fit each other: rebuild the table")

@@ -290,7 +290,9 @@ class Sealed(Documents):
         runs_on = live[2:] & (keys[2:] == keys[1:-1])
         known = docs[live] < documents.documents
         if np.count_nonzero(live) != documents.live or not known.all() or (runs_on & ~live[1:-1]).any():
-            raise DamagedBytes("a sealed segment's snapshot has postings that lead nowhere: rebuild the table")
+            raise DamagedBytes(
+                "a sealed segment's snapshot has postings of documents that do not exist: rebuild the table"
+            )
         sealed = cls(documents, keys, docs)
         sealed.describe(1, len(keys) - 1, 0, len(sealed.words))
         return sealed

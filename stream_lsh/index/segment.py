@@ -281,13 +281,18 @@ class Segment(Documents):
         except KeyError as missing:
             raise DamagedBytes(f"the snapshot of a segment has no array {missing}: rebuild the table") from missing
         if log.shape != (documents.count + 1, 2):
-            raise DamagedBytes(f"the snapshot of a segment has a log {log.shape}: rebuild the table")
+            raise DamagedBytes(
+                f"got a log of shape {log.shape} in the snapshot of a segment, expected ({documents.count + 1}, 2): "
+                "rebuild the table"
+            )
         segment = cls(documents.capacity, documents.until_ms, documents.base)
         invalid = head.shape != segment.head.shape or int(head.max()) >= len(log)
         if invalid or borders[:1] != [0] or borders[-1] > documents.count or sorted(set(borders)) != borders:
             raise DamagedBytes("the arrays of a segment's snapshot do not fit each other: rebuild the table")
         if not copy_log(segment.log, log, max(documents.documents, 1), documents.live):
-            raise DamagedBytes("a segment's snapshot has postings that lead nowhere: rebuild the table")
+            raise DamagedBytes(
+                "a segment's snapshot has links to rows or documents that do not exist: rebuild the table"
+            )
         segment.head[:] = head
         segment._take(documents, segment.log, segment.head, borders)
         return segment

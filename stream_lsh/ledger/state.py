@@ -125,7 +125,8 @@ class LedgerState:
             gone = graph.pairs.find(slots[left], slots[right])
             if gone < 0:
                 raise InvariantError(
-                    f"got a record without the pair {left!r}, {right!r}, expected a ledger that has it"
+                    f"got a record that removes the pair {left!r}, {right!r}, expected one that the ledger has: the "
+                    "record is of another ledger, or an earlier one is missing"
                 )
             graph.pairs.drop(gone)
         for id in changes.nodes_gone:

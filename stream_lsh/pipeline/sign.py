@@ -372,7 +372,9 @@ def _retirements(plan: _Plan, buckets: _Buckets, documents: DocumentTable, horiz
         return ()
     versions = [version for id in ids if (version := documents.version(id)) is not None]
     if len(versions) < len(ids):
-        raise InvariantError(f"{len(ids)} documents were stored a moment ago, and only {len(versions)} are there")
+        raise InvariantError(
+            f"got {len(versions)} versions of the ids of a batch, expected all {len(ids)}: this is a bug"
+        )
     rows = np.array([version.row for version in versions], np.int64)
     digests, abouts = documents.digests(rows).tolist(), in_full(documents.abouts(rows), len(ids))
     return tuple(

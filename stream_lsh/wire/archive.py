@@ -54,7 +54,7 @@ def write_archive(path: str | os.PathLike[str], head: Mapping[str, Any], records
     temporary = f"{target}.{os.getpid()}.part"
     try:
         if os.path.exists(target) and not (os.path.isfile(target) or os.path.isdir(target)):
-            raise OSError(EINVAL, "it is no regular file")
+            raise OSError(EINVAL, "it is not a regular file")
         _write(temporary, head, records)
         os.replace(temporary, target)
     except BaseException as error:
@@ -95,8 +95,8 @@ def read_archive(file: BinaryIO, path: str | os.PathLike[str]) -> Archive:
     header = file.read(_HEAD.size)
     if not header.startswith(MAGIC[: len(header)]) or not header:
         raise DamagedBytes(
-            f"{os.fspath(path)}: got {header[:8]!r} where {MAGIC!r} is expected: this is no file of stream_lsh; "
-            "look for the right one"
+            f"{os.fspath(path)}: got {header[:8]!r} at its beginning, expected {MAGIC!r} as in every file of "
+            "stream_lsh: it is empty, or another program wrote it; look for the right file"
         )
     if len(header) < _HEAD.size:
         _damaged(path, "it ends in its header")

@@ -66,7 +66,7 @@ def decode_manifest(value: bytes | None, topic: str) -> Manifest:
 
     Raises:
         FutureFormat: a newer version wrote it -> start that one.
-        DamagedBytes: it is no manifest, or was altered -> start over.
+        DamagedBytes: it is not a manifest, or was altered -> start over.
     """
     try:
         fields: dict[str, Any] = {**_DEFAULTS, **json.loads(value or b"")}
@@ -78,17 +78,18 @@ def decode_manifest(value: bytes | None, topic: str) -> Manifest:
         manifest = Manifest(**{name: fields[name] for name in Manifest.__slots__})
         for name in ("settings", "guards", "own"):
             if not isinstance(fields[name], dict):
-                raise TypeError(f"{name} is no object")
+                raise TypeError(f"`{name}` is not an object")
         if not isinstance(manifest.stories, bool):
-            raise TypeError("stories is neither true nor false")
+            raise TypeError("`stories` is neither true nor false")
         if not isinstance(manifest.mirror_share, float):
-            raise TypeError("mirror_share is no number")
+            raise TypeError("`mirror_share` is not a fraction")
         if fields["fingerprint"] != f"{fingerprint(manifest.settings):016x}":
             raise ValueError("its fingerprint is not that of its settings")
     except (KeyError, TypeError, ValueError) as error:
+        reason = f"it has no field {error}" if isinstance(error, KeyError) else str(error)
         raise DamagedBytes(
-            f"{topic}: the first record is no manifest ({type(error).__name__}: {error}): something else writes to "
-            f"this topic; find it, then {AGAIN}"
+            f"{topic}: got a first record that is not a manifest ({reason}), expected the settings of a pipeline: "
+            f"another program writes to this topic; find it, then {AGAIN}"
         ) from None
     return manifest
 

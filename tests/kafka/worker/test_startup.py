@@ -228,8 +228,8 @@ def test_a_folder_that_cannot_be_used_is_reported_before_any_topic_is_created(
     ("value", "kind", "expected"),
     [
         (b'{"format": 2}', FutureFormat, "got format 2, expected 1"),
-        (b"no manifest", DamagedBytes, "the first record is no manifest"),
-        (b'{"format": 1, "pipeline": "p"}', DamagedBytes, "KeyError: 'documents'"),
+        (b"no manifest", DamagedBytes, "got a first record that is not a manifest"),
+        (b'{"format": 1, "pipeline": "p"}', DamagedBytes, "it has no field 'documents'"),
     ],
 )
 def test_a_manifest_that_cannot_be_read_ends_the_start(

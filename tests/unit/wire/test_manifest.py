@@ -58,7 +58,7 @@ def test_a_manifest_from_before_there_were_guards_has_none() -> None:
 )
 def test_an_altered_manifest_is_damaged(altered: dict[str, Any]) -> None:
     value = json.dumps(json.loads(encode_manifest(ONE)) | altered).encode()
-    with pytest.raises(DamagedBytes, match=r"^topic: the first record is no manifest"):
+    with pytest.raises(DamagedBytes, match=r"^topic: got a first record that is not a manifest"):
         decode_manifest(value, "topic")
 
 

@@ -131,7 +131,11 @@ def test_a_collection_is_saved_under_the_name_that_it_was_loaded_from(folder: Pa
 
 def test_a_device_or_a_pipe_is_not_replaced(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
-    for path, words in ((folder / "pipe", "no regular file"), (folder, "directory"), (folder / "no" / "x", "No such")):
+    for path, words in (
+        (folder / "pipe", "not a regular file"),
+        (folder, "directory"),
+        (folder / "no" / "x", "No such"),
+    ):
         with pytest.raises(OSError, match=rf"cannot be written: .*{words}.*'{re.escape(str(path))}'"):
             NearDuplicates().save(path)
     assert (folder / "pipe").is_fifo()
