@@ -334,7 +334,7 @@ def _copied(members: int) -> Row:
         settled += len(edges)
         written = sum(map(len, encode_ledger(settlement.record, 0)))
         rewriter.wrote(written)
-        if rewriter.take_over() is not None:
+        if rewriter.completed_pass() is not None:
             break
         slices, start = rewriter.slices(settler, written), time.perf_counter()
         for copied in slices:

@@ -31,10 +31,10 @@ def index(postings: Postings, table: BandTable) -> Indexed:
     """
     if not postings.retired.any():
         return _indexed([table.insert_and_probe(postings.refs, postings.times, postings.rows, postings.buckets)], False)
-    gone, come = postings.only(postings.retired), postings.only(~postings.retired)
-    hits = [table.retire(gone.refs, gone.rows, gone.buckets)]
-    if len(come):
-        hits.append(table.insert_and_probe(come.refs, come.times, come.rows, come.buckets))
+    retired, inserted = postings.only(postings.retired), postings.only(~postings.retired)
+    hits = [table.retire(retired.refs, retired.rows, retired.buckets)]
+    if len(inserted):
+        hits.append(table.insert_and_probe(inserted.refs, inserted.times, inserted.rows, inserted.buckets))
     return _indexed(hits, hits[0].new.size > 0)
 
 

@@ -138,9 +138,9 @@ _take_buckets = BucketsRecovery.take
 
 def _take_without_deferring(recovery: BucketsRecovery, offset: int, frame: BandsFrame) -> None:
     _take_buckets(recovery, offset, frame)
-    if frame.copied is None and recovery._put_off is not None:
+    if frame.copied is None and recovery._deferred is not None:
         recovery.catch_up()
-        recovery._put_off = []
+        recovery._deferred = []
 
 
 _new_buckets = BucketsRecovery.__init__
@@ -155,7 +155,7 @@ _complete = LedgerRecovery._complete
 
 def _complete_without_the_rest(recovery: LedgerRecovery, taken: list[LedgerRecord]) -> None:
     """Frames that were settled while the ledger was copied count as part of the copy."""
-    recovery._put_off = []
+    recovery._deferred = []
     _complete(recovery, taken)
 
 
@@ -336,7 +336,7 @@ RULES: dict[str, list[Patch]] = {
     "postings that arrive while buckets are copied are ordered after the copies": [
         (_RECOVERY + "take", _take_without_deferring)
     ],
-    "no log begins inside of a pass over buckets": [(_LOG + "_keep_whole", LogHead.rewritten)],
+    "no log begins inside of a pass over buckets": [(_LOG + "_merge_from", LogHead.rewritten)],
     "the ledger's log is trimmed when every slice is in it": [
         (_TASKS + "settle", reordered.settle_trims_before_its_slices)
     ],

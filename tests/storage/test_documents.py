@@ -164,7 +164,7 @@ class RewrittenLog:
         head = self.store.head
         for copied in self.rewriter.slices(table, head, written, WIDTH):
             self.append(copied, is_copy=True)
-        if (until := self.rewriter.take_over()) is not None:
+        if (until := self.rewriter.completed_pass()) is not None:
             head.rewritten(until)
         first = head.needed(table.horizon) or 0
         self.records = {offset: record for offset, record in self.records.items() if offset >= first}

@@ -47,7 +47,7 @@ def settle_agent(
         yield BARRIER
     ledger.is_ahead = False
     written = rewriter.sizes.written - before  # the driver reports to `wrote`
-    yield Trim("ledger", 0, rewriter.take_over)
+    yield Trim("ledger", 0, rewriter.completed_pass)
     for copied in rewriter.slices(settler, written):
         yield Append("ledger", 0, copied, rewriter)
         yield TURN

@@ -120,7 +120,7 @@ def _slices(documents: DocumentsState, log: LogHead, record: DocumentsRecord, pa
     rewriter, written = documents.rewriter, extent_of_documents(record).entries
     for copied in rewriter.slices(documents.table, log, written, record.retired_buckets.shape[1]):
         yield Append("documents", partition, copied, rewriter)
-    yield Trim("documents", partition, rewriter.take_over)
+    yield Trim("documents", partition, rewriter.completed_pass)
 
 
 def _read(shared: Shared, source: Source) -> Generator[Effect, None, Arrivals]:

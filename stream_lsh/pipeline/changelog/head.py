@@ -110,10 +110,10 @@ class LogHead:
             self._runs[-1] = first, before.merged(extent)
         self._in_last = (self._in_last + 1) % self._together
         if extent.rewritten_from is not None and self._runs[0][0] <= extent.rewritten_from:
-            self._keep_whole(extent.rewritten_from)
+            self._merge_from(extent.rewritten_from)
 
     def begin_run(self) -> None:
-        """Begin a pass with the next record: at its end, all earlier records are dropped and no longer counted."""
+        """Begin a run with the next record, the first one of a pass; the end of the pass makes all earlier runs obsolete."""
         self._in_last = 0
 
     @classmethod
@@ -142,7 +142,7 @@ class LogHead:
 
     @property
     def start(self) -> int | None:
-        """The first known offset, which was needed at the last check."""
+        """The first offset of the log, as of the last call of `needed`; None if the log is unknown."""
         return self._runs[0][0] if self._runs else None
 
     def needed(self, horizon: Horizon) -> int | None:
@@ -151,15 +151,15 @@ class LogHead:
         The open run is never dropped, so the newest records always stay.
         """
         while len(self._runs) > 1 and self._runs[0][1].passed(horizon):
-            self._give_up()
+            self._drop_first_run()
         return self._runs[0][0] if self._runs else None
 
     def rewritten(self, offset: int) -> None:
-        """Drop the records before this offset: they were copied behind it, or were dead (`rewrite`)."""
+        """Drop the records before this offset: the live ones were copied behind it (`rewrite`)."""
         while len(self._runs) > 1 and self._runs[1][0] <= offset:
-            self._give_up()
+            self._drop_first_run()
 
-    def _keep_whole(self, offset: int) -> None:
+    def _merge_from(self, offset: int) -> None:
         """Merge all records from this offset on into one run."""
         self.rewritten(offset)
         (_, whole), *others = self._runs
@@ -168,5 +168,5 @@ class LogHead:
         self._runs = deque([(offset, whole)])
         self._in_last = 0
 
-    def _give_up(self) -> None:
+    def _drop_first_run(self) -> None:
         self.entries -= self._runs.popleft()[1].entries

@@ -60,7 +60,7 @@ class LedgerRewriter:
         self._slices: Iterator[LedgerRecord] | None = None
         self._began: int | None = None
         self._ended = False
-        self._number = self._before = self._owed = self._under_way = self._copied = 0
+        self._number = self._before = self._owed = self._in_flight = self._copied = 0
 
     @property
     def is_due(self) -> bool:
@@ -100,18 +100,18 @@ class LedgerRewriter:
 
     def sent(self, records: int, size: int) -> None:
         """Note a slice in flight, by its size in bytes and its number of records."""
-        self._under_way += records
+        self._in_flight += records
         self._owed -= size
         self._copied += size
 
     def delivered(self, offset: int) -> None:
         """Note that one of these records is in the log, at this offset."""
-        self._under_way -= 1
+        self._in_flight -= 1
         self._began = offset if self._began is None else self._began
 
-    def take_over(self) -> int | None:
-        """The first offset of a completed pass; None if there is none.  It is returned once."""
-        if self._slices is None or self._began is None or not self._ended or self._under_way:
+    def completed_pass(self) -> int | None:
+        """The offset of the first slice of a pass whose slices are all stored, returned once; None if there is none."""
+        if self._slices is None or self._began is None or not self._ended or self._in_flight:
             return None
         self._slices = None
         self.sizes = LogSizes(self._began, self.sizes.written - self._before, self._copied)
@@ -132,7 +132,7 @@ class LedgerRecovery:
         self.settler = settler
         self._slices: dict[int, LedgerRecord] | None = None
         self._count = 0
-        self._put_off: list[LedgerRecord] = []
+        self._deferred: list[LedgerRecord] = []
 
     @property
     def is_whole(self) -> bool:
@@ -156,16 +156,16 @@ class LedgerRecovery:
         if self._slices is None:
             self.settler.apply(record)
         else:
-            self._put_off.append(record)
+            self._deferred.append(record)
 
     def _complete(self, taken: list[LedgerRecord]) -> None:
         """Build the ledger from the slices, which are complete, and the records since the first of them."""
         offset, watermarks, later = taken[0].offset, [*taken[0].watermarks], list[LedgerChanges]()
-        for record in self._put_off:
+        for record in self._deferred:
             if record.offset > offset:
                 offset = record.offset
                 watermarks += record.watermarks
                 later.append(record.changes)
         changes = merged([record.changes for record in taken], later)
-        self._slices, self._put_off = None, []
+        self._slices, self._deferred = None, []
         self.settler.apply(LedgerRecord(offset, changes, tuple(watermarks)))

@@ -63,7 +63,7 @@ class DocumentsRewriter:
         self.least, self._slice_versions = least, slice_versions
         self._order: tuple[U64, I64] | None = None
         self._began: int | None = None
-        self._next = self._owed = self._under_way = 0
+        self._next = self._owed = self._in_flight = 0
 
     def slices(self, table: DocumentTable, log: LogHead, written: int, bands: int) -> Iterator[DocumentsRecord]:
         """The slices to append now, between two batches of sign; each is sent before the next one is taken.
@@ -101,16 +101,16 @@ class DocumentsRewriter:
 
     def sent(self, records: int, size: int = 0) -> None:
         """Note this number of records in flight."""
-        self._under_way += records
+        self._in_flight += records
 
     def delivered(self, offset: int) -> None:
         """Note that one of them is in the log, at this offset."""
-        self._under_way -= 1
+        self._in_flight -= 1
         self._began = offset if self._began is None else self._began
 
-    def take_over(self) -> int | None:
-        """The offset of the first slice of a pass that is over now, once; None if there is none."""
-        if self._order is None or self._began is None or self._next < self._order[0].size or self._under_way:
+    def completed_pass(self) -> int | None:
+        """The offset of the first slice of a pass whose slices are all stored, returned once; None if there is none."""
+        if self._order is None or self._began is None or self._next < self._order[0].size or self._in_flight:
             return None
         self._order = None
         return self._began
@@ -125,9 +125,9 @@ class BucketsRewriter:
 
     def __init__(self, least: int = LEAST_POSTINGS) -> None:
         self.least = least
-        self._at_work = self._ended = False
+        self._in_pass = self._ended = False
         self._began: int | None = None
-        self._owed = self._under_way = 0
+        self._owed = self._in_flight = 0
 
     def records(self, table: BandTable, entries: int, written: int) -> Iterator[BandsFrame]:
         """The records to append now, behind those of a batch; each is sent before the next one is taken.
@@ -139,9 +139,9 @@ class BucketsRewriter:
             entries: that its log holds.
             written: entries of the last batch.
         """
-        if not self._at_work:
+        if not self._in_pass:
             if entries > self.least + TIMES * len(table):
-                self._at_work, self._ended, self._began, self._owed = True, False, None, 0
+                self._in_pass, self._ended, self._began, self._owed = True, False, None, 0
                 table.begin_copy()
                 yield BandsFrame(copied=BEGINS)
             return
@@ -150,22 +150,22 @@ class BucketsRewriter:
         self._owed += PACE * written
         while self._owed > 0 and (copied := table.copy()) is not None:
             self._owed -= len(copied.rows)
-            come = np.zeros(len(copied.refs), np.bool_)
-            postings = Postings(copied.refs, copied.times, come, copied.rows, copied.buckets)
+            is_retired = np.zeros(len(copied.refs), np.bool_)
+            postings = Postings(copied.refs, copied.times, is_retired, copied.rows, copied.buckets)
             yield BandsFrame(postings=postings, copied=Pass(self._began, False))
-        if not (table.is_copying or self._under_way or self._ended):
+        if not (table.is_copying or self._in_flight or self._ended):
             self._ended = True
             yield BandsFrame(copied=Pass(self._began, True))
 
     def sent(self, records: int, size: int = 0) -> None:
         """Note this number of records in flight."""
-        self._under_way += records
+        self._in_flight += records
 
     def delivered(self, offset: int) -> None:
         """Note that one of them is in the log, at this offset."""
-        self._under_way -= 1
+        self._in_flight -= 1
         self._began = offset if self._began is None else self._began
-        self._at_work = not (self._ended and not self._under_way)
+        self._in_pass = not (self._ended and not self._in_flight)
 
 
 class BucketsRecovery:
@@ -182,40 +182,40 @@ class BucketsRecovery:
     def __init__(self, table: BandTable, *, is_copy: bool = False) -> None:
         self._table = table
         self._first: int | None = _NOWHERE if is_copy else None
-        self._put_off: list[BandsFrame] | None = None
-        self._come: list[Postings] = []
+        self._deferred: list[BandsFrame] | None = None
+        self._pending: list[Postings] = []
         self._waiting = 0
 
     @property
     def table(self) -> BandTable:
-        """The table, once all records are applied."""
+        """The table, after all records that wait for the end of a pass are applied."""
         self.catch_up()
-        if self._come:
+        if self._pending:
             self._insert()
         return self._table
 
     @property
     def size(self) -> int:
-        """The number of postings so far; unlike `table`, it applies nothing."""
+        """The number of postings so far, without deferred records; unlike `table`, this applies nothing."""
         return len(self._table) + self._waiting
 
     @property
     def is_complete(self) -> bool:
         """Whether all records are applied: the recovery is not inside a pass."""
-        return self._put_off is None
+        return self._deferred is None
 
     def take(self, offset: int, frame: BandsFrame) -> None:
-        """Apply the record at an offset: the first one of the log, then all others, in order."""
+        """Apply the record at an offset, or defer it to the end of a pass; records come in order, from the first on."""
         if self._first is None:
             self._first = offset
         if frame.copied is None:
-            if self._put_off is None:
+            if self._deferred is None:
                 self._apply(frame)
             else:
-                self._put_off.append(frame)
+                self._deferred.append(frame)
         elif frame.copied == BEGINS:
             if offset == self._first:
-                self._put_off = []
+                self._deferred = []
         elif frame.copied.ended:
             if frame.copied.began >= self._first:  # a later pass ends: the first one did, or never will
                 self.catch_up()
@@ -224,8 +224,8 @@ class BucketsRecovery:
 
     def catch_up(self) -> None:
         """Apply the records that wait for the end of a pass: it has ended, or the log holds no end of it."""
-        waiting, self._put_off = self._put_off or [], None
-        for frame in waiting:
+        deferred, self._deferred = self._deferred or [], None
+        for frame in deferred:
             self._apply(frame)
 
     def _apply(self, frame: BandsFrame) -> None:
@@ -237,14 +237,14 @@ class BucketsRecovery:
             return
         if postings.retired.any():
             self._insert()
-            gone, postings = postings.only(postings.retired), postings.only(~postings.retired)
-            self._table.remove(gone.refs, gone.rows, gone.buckets)
-        self._come.append(postings)
+            retired, postings = postings.only(postings.retired), postings.only(~postings.retired)
+            self._table.remove(retired.refs, retired.rows, retired.buckets)
+        self._pending.append(postings)
         self._waiting += postings.rows.size
         if self._waiting > _TOGETHER:
             self._insert()
 
     def _insert(self) -> None:
-        come, self._come, self._waiting = self._come, [], 0
-        for postings in coalesced_postings(come):
+        pending, self._pending, self._waiting = self._pending, [], 0
+        for postings in coalesced_postings(pending):
             self._table.insert(postings.refs, postings.times, postings.rows, postings.buckets)

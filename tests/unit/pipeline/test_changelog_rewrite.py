@@ -64,7 +64,7 @@ class Log:
         self.records.append(record)
 
     def _look(self) -> None:
-        began = self.rewriter.take_over()
+        began = self.rewriter.completed_pass()
         if began is not None:
             assert not self.under_way, "a pass is over when all of it is delivered"
             self.begins.append(began)

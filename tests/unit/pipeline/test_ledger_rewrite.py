@@ -31,7 +31,7 @@ class Owner:
         """Settle one more frame; slices behind its record, of which the deliveries are not confirmed yet."""
         written = sum(len(self.log[at]) for at in self._append(settle(self.settler, offset, rng)))
         self.rewriter.wrote(written)
-        began = self.rewriter.take_over()
+        began = self.rewriter.completed_pass()
         if began is not None:
             self.start = began
         for copied in self.rewriter.slices(self.settler, written):
@@ -128,7 +128,7 @@ def test_a_pass_is_due_when_the_log_is_long_and_over_when_all_of_it_is_there() -
     assert [*rewriter.slices(settler, 40)] == [], "where it begins is not known yet"
     rewriter.delivered(7)
     number = 0
-    while rewriter.take_over() is None:
+    while rewriter.completed_pass() is None:
         assert rewriter.sizes == LogSizes(None, 141 + 20 * number, 0)
         rewriter.wrote(20)
         taken = 0
@@ -138,12 +138,12 @@ def test_a_pass_is_due_when_the_log_is_long_and_over_when_all_of_it_is_there() -
             taken += 1
             last = one.copied.ended
         assert taken == 1, "twice as much as was written"
-        assert rewriter.take_over() is None, "it is on its way"
+        assert rewriter.completed_pass() is None, "it is on its way"
         rewriter.delivered(8 + number)
         number += 1
     assert last
     assert rewriter.sizes == LogSizes(7, 40 + 20 * number, 10 + 40 * number), "later records are behind it"
-    assert rewriter.take_over() is None, "reported once"
+    assert rewriter.completed_pass() is None, "reported once"
     rewriter.wrote(60 * number - 20)
     assert not rewriter.is_due
     rewriter.wrote(1)
