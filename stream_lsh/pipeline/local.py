@@ -224,13 +224,13 @@ class LocalPipeline:
             if pairs is not None and len(pairs) > _AT_ONCE:
                 at = slice(start, start + _AT_ONCE)
                 some = CandidatesFrame(pairs.only(at), horizon=None if start else sent.horizon)
-            agent = gather_agent(self._shared, self._of_documents, self._held, Input(0, (some,), 0, 0))
+            agent = gather_agent(self._shared, self._of_documents, self._owned, Input(0, (some,), 0, 0))
             found = self._edges(agent).edges
             edges += [] if found is None else [found]
         return EdgesFrame(edges=concatenated(edges) if edges else None)
 
-    def _held(self) -> Mapping[int, DocumentsState]:
-        """The documents by partition; where it has none, gather sends its pairs to verify."""
+    def _owned(self) -> Mapping[int, DocumentsState]:
+        """The documents of the only partition, so gather compares all pairs itself."""
         return {0: self._of_documents}
 
     def _settle(self, frame: EdgesFrame) -> list[Settled]:

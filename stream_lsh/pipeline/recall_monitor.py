@@ -192,7 +192,7 @@ class RecallMonitor:
         """Versions in the ring."""
         return min(self._size, self._filled + self._staged)
 
-    def take(self, record: DocumentsRecord, documents: DocumentTable) -> None:
+    def observe(self, record: DocumentsRecord, documents: DocumentTable) -> None:
         """Compare the sampled new versions with all earlier ones, and remember all new ones.
 
         Args:

@@ -101,7 +101,8 @@ class _Plan:
         self.stale_ids: set[str] = set()
         self.counts = SignCounts()
 
-    def take(self, ref: int, document: Document) -> None:
+    def classify(self, ref: int, document: Document) -> None:
+        """Note the meaning of the next message, by the newest known version of its id."""
         self._position += 1
         pending = self.newest.get(document.id)
         stored = self._documents.version(document.id) if pending is None else None
@@ -225,7 +226,7 @@ def prepare(
     """
     plan = _Plan(documents, horizon, segment_span_ms)
     for offset, document in zip(arrivals.offsets, arrivals.documents, strict=True):
-        plan.take(make_ref(arrivals.partition, offset), document)
+        plan.classify(make_ref(arrivals.partition, offset), document)
     signatures = scheme.sign(plan.texts) if presigned is None else _picked(presigned, plan.positions)
     buckets = _Buckets(plan, documents, scheme, signatures)
     record = _record(plan, signatures, buckets, scheme, horizon, acknowledged=max(acknowledged, documents.acknowledged))

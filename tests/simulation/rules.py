@@ -114,10 +114,10 @@ def _repeats_the_text(plan: _Plan, document: Document, pending: Any, stored: Any
     return _repeats(plan, document, pending, stored)
 
 
-_take = _Plan.take
+_classify = _Plan.classify
 
 
-def _take_without_tombstones(plan: _Plan, ref: int, document: Document) -> None:
+def _classify_without_tombstones(plan: _Plan, ref: int, document: Document) -> None:
     """A tombstone replaces the deleted version, and is dropped before the next lookup."""
     documents = plan._documents
     version = documents.version(document.id)
@@ -126,7 +126,7 @@ def _take_without_tombstones(plan: _Plan, ref: int, document: Document) -> None:
         documents._replayable.retired.pop(version.row, None)
         documents._row_by_id.pop(document.id)
         documents._free.append(version.row)
-    _take(plan, ref, document)
+    _classify(plan, ref, document)
 
 
 def _everything_is_near(pairs: Any, retention_ms: int | None) -> Any:
@@ -308,7 +308,7 @@ RULES: dict[str, list[Patch]] = {
     "an in-doubt pair leaves no link when an end expires": [(_LEDGER + "_withdraw_doubts", _nothing)],
     "the check of distance in time": [("stream_lsh.pipeline.compare.Pairs.near", _everything_is_near)],
     "a delete withdraws at once": [(_LEDGER + "_retire", _delete_later)],
-    "tombstones are kept": [("stream_lsh.pipeline.sign._Plan.take", _take_without_tombstones)],
+    "tombstones are kept": [("stream_lsh.pipeline.sign._Plan.classify", _classify_without_tombstones)],
     "a frame is one message": [(_TASKS + "settle", reordered.settle_versions_of_several_messages)],
     "a flight has no key twice": [("stream_lsh.pipeline.settle._keys", lambda *_: set())],
     "only settle decides on expiry": [(_TASKS + "sign", reordered.sign_expires_by_itself)],

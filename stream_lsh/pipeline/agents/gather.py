@@ -23,22 +23,22 @@ from stream_lsh.pipeline.coalesce import coalesced_candidates, furthest_horizon
 from stream_lsh.pipeline.gather import gather
 from stream_lsh.pipeline.verify import STEP
 
-Held = Callable[[], Mapping[int, DocumentsState]]
-"""Returns the documents of each partition that the worker has now."""
+OwnedDocuments = Callable[[], Mapping[int, DocumentsState]]
+"""Returns the documents of each partition that the worker owns now."""
 
 _FEW, _SHORT = 256, 1 << 20
 """Pairs, and characters of their new documents, that are compared within some milliseconds."""
 
 
 def gather_agent(
-    shared: Shared, documents: DocumentsState, held: Held, candidates: Input[CandidatesFrame]
+    shared: Shared, documents: DocumentsState, owned: OwnedDocuments, candidates: Input[CandidatesFrame]
 ) -> Iterator[Effect]:
     """Gather the documents of a batch of frames.
 
     Args:
         shared: of the pipeline.
         documents: of the partition of the new documents.
-        held: the partitions of the worker; all of them are recovered when the agent begins.
+        owned: the partitions of the worker; all of them are recovered when the agent begins.
         candidates: messages of the topic.
     """
     _, frames, stop, generation = candidates
@@ -50,7 +50,7 @@ def gather_agent(
         shared.counts.candidates += len(pairs)
         asked = gather(pairs, documents.table, documents.forwarded)
         if asked is not None:
-            yield from _compared(shared, held, asked)
+            yield from _compared(shared, owned, asked)
     documents.gather_relay.begin(generation)
     marks = documents.gather_relay.take_all(frame.watermarks for frame in frames)
     if marks:
@@ -60,9 +60,9 @@ def gather_agent(
     yield Acknowledge(stop)
 
 
-def _compared(shared: Shared, held: Held, asked: Verifications) -> Iterator[Effect]:
+def _compared(shared: Shared, owned: OwnedDocuments, asked: Verifications) -> Iterator[Effect]:
     """Compare the pairs whose old document is here, and send the others to verify."""
-    states, places = held(), ref_partitions(asked.old)  # a partition that comes later may not be recovered yet
+    states, places = owned(), ref_partitions(asked.old)  # a partition that comes later may not be recovered yet
     elsewhere = ~np.isin(places, [*states])
     if elsewhere.any():
         yield Send("verifications", VerificationsFrame(asked.only(elsewhere)))
@@ -72,7 +72,7 @@ def _compared(shared: Shared, held: Held, asked: Verifications) -> Iterator[Effe
     for partition in np.unique(places[~elsewhere]).tolist():
         documents, part = states[partition], asked.only(places == partition)
         steps, may_turn = shared.verify(part, documents.table, shared.criteria, shared.comparer), not is_small
-        while held().get(partition) is documents:
+        while owned().get(partition) is documents:
             try:
                 edges = next(steps)
             except StopIteration:

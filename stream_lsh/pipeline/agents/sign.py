@@ -112,7 +112,7 @@ def deliver(
     if signed.record is not None:
         yield from _slices(documents, log, signed.record, partition)
         if documents.recall_monitor is not None:
-            documents.recall_monitor.take(signed.record, documents.table)
+            documents.recall_monitor.observe(signed.record, documents.table)
 
 
 def _slices(documents: DocumentsState, log: LogHead, record: DocumentsRecord, partition: int) -> Iterator[Effect]:

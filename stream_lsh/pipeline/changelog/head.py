@@ -113,7 +113,7 @@ class LogHead:
             self._merge_from(extent.rewritten_from)
 
     def begin_run(self) -> None:
-        """Begin a run with the next record, the first one of a pass; the end of the pass makes all earlier runs obsolete."""
+        """Begin a run with the next record, the first one of a pass; the end of the pass drops all earlier runs."""
         self._in_last = 0
 
     @classmethod

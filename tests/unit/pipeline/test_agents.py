@@ -26,7 +26,7 @@ from stream_lsh.pipeline.agents.effects import (
     Send,
     Trim,
 )
-from stream_lsh.pipeline.agents.gather import Held, gather_agent
+from stream_lsh.pipeline.agents.gather import OwnedDocuments, gather_agent
 from stream_lsh.pipeline.agents.index import index_agent
 from stream_lsh.pipeline.agents.inputs import Input
 from stream_lsh.pipeline.agents.rekey import rekey_agent
@@ -87,7 +87,7 @@ class Pipeline:
         self.buckets = BucketsState(
             BucketsRecovery(BandTable(cap_postings=cap_postings, cap_candidates=0)), Relay(0, 1)
         )
-        self.held: Held = lambda: {0: self.documents}
+        self.held: OwnedDocuments = lambda: {0: self.documents}
         self.ledger = LedgerState(LedgerRecovery(Settler(0.5, 1, 100, 0)))
         self.offset = 0
 

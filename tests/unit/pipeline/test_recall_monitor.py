@@ -57,7 +57,7 @@ class Shadowed:
             record = signed(self.table, self.scheme, self._offset, part).record
             self._offset += len(part)
             if record is not None:
-                self.recall_monitor.take(record, self.table)
+                self.recall_monitor.observe(record, self.table)
         return self
 
     def plain(self) -> dict[str, object]:
@@ -203,7 +203,7 @@ def test_the_interval_of_a_sample_holds_the_recall_of_the_banding(seed: int) -> 
     for number in range(40):
         counts = RecallCounts()
         assert record is not None
-        RecallMonitor(SCHEME, criteria, comparer, counts, 0.2, seed=number).take(record, table)
+        RecallMonitor(SCHEME, criteria, comparer, counts, 0.2, seed=number).observe(record, table)
         recall = counts.recall()
         assert recall is not None
         intervals.append(recall)

@@ -58,7 +58,7 @@ def test_a_partition_that_comes_again_starts_an_empty_sample_and_its_counts_stay
     ).record
     assert record is not None
     assert before.recall_monitor is not None
-    before.recall_monitor.take(record, before.table)
+    before.recall_monitor.observe(record, before.table)
     assert (len(before.recall_monitor), state.counts.recall_monitor.identical) == (2, 1)
     state.documents.drop(0)
     state.documents.own(0)
