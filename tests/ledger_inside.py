@@ -130,6 +130,6 @@ def check_slots(ledger: Ledger, numbers: set[int]) -> None:
     assert pairs._hubs.keys() <= used
     for stretches, column in ((expiry.by_time, nodes.times), (expiry.by_offset, nodes.refs)):
         if stretches is not None:
-            assert all(slot in stretches.held[column[slot] // stretches.span] for slot in used)
-            assert sum(map(len, stretches.held.values())) == len(used) + sum(stretches.left.values())
-            assert all(2 * left <= len(stretches.held[stretch]) for stretch, left in stretches.left.items())
+            assert all(slot in stretches.by_stretch[column[slot] // stretches.span] for slot in used)
+            assert sum(map(len, stretches.by_stretch.values())) == len(used) + sum(stretches.stale.values())
+            assert all(2 * stale <= len(stretches.by_stretch[stretch]) for stretch, stale in stretches.stale.items())

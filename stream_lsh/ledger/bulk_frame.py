@@ -35,7 +35,7 @@ class InterleavedEnds:
 
     Attributes:
         ids, refs, times, digests, abouts: of the version that was compared; abouts are empty without stories.
-        slots: the slot of each end in the ledger, -1 if it is not there.
+        slots: the slot of each end in the ledger, -1 if it has none.
         missing: int64[m], the positions of the ends that are not in the ledger.
         new_ids: the ids that are not in the ledger, in order of appearance.
         numbers: int64[m], the position in `new_ids` of each missing end.

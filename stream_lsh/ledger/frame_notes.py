@@ -171,7 +171,7 @@ class FrameNotes:
         return len(cluster), members, representative, times[oldest], times[newest], describer.summary(cluster, nodes)
 
     def successor(self, id: str) -> str:
-        """The cluster that a cluster was merged into at last; itself if it was not merged."""
+        """The cluster into which a cluster was merged, directly or through others; itself if it was not merged."""
         while id in self.merged_into:
             id = self.merged_into[id]
         return id

@@ -247,7 +247,7 @@ class Ledger(LedgerState):
             notes.touch_node(right)
             notes.touch_pair(key, pairs.state(pair), pairs.topic(pair))
             if pairs.similarity[pair] < self._threshold and not verdict:
-                self._withdraw(pair, DECIDED)  # it was there because they were the same
+                self._withdraw(pair, DECIDED)  # only the former decision `same` justified it
             else:
                 notes.live_pairs[key] = pair
                 pairs.decide(pair, verdict)

@@ -1,8 +1,8 @@
-"""Merges several frames of one step: a step costs as much for a few rows as for a hundred.
+"""Coalesces several frames of one step: a step costs as much for a few rows as for a hundred.
 
-A worker takes all waiting messages at once, so batches grow with the load and a lone document does not wait.  The steps
-index, gather and verify may join; settle may not, because its outputs and its record belong to one message
-(docs/internals/adr/0002; `settle.flights` merges its outputs).
+A worker processes all waiting messages at once, so batches grow with the load and a lone document does not wait.  The
+steps index, gather and verify coalesce frames; settle does not, because its outputs and its record belong to one
+message (docs/internals/adr/0002; `settle.flights` merges its outputs).
 """
 
 from collections.abc import Iterable, Sequence
@@ -77,7 +77,7 @@ def coalesced_candidates(batches: Iterable[Candidates | None]) -> Candidates | N
 
 
 def coalesced_verifications(batches: Iterable[Verifications | None]) -> Verifications | None:
-    """All new documents and their pairs in one batch, None if there are none; a document may be there twice."""
+    """All new documents and their pairs in one batch, None if there are none; a document may occur twice."""
     some = [batch for batch in batches if batch is not None]
     if len(some) < 2:
         return some[0] if some else None
@@ -102,7 +102,7 @@ def _starts(sizes: Iterable[int]) -> list[int]:
 
 
 def coalesced_frames(frames: Sequence[Frame]) -> list[Frame]:
-    """The frames of one step, with the rows of consecutive frames in one; frames with anything else stay as they are.
+    """The frames of one step, with the rows of consecutive frames in one; frames with other fields stay unchanged.
 
     The rows of a frame may be for several partitions.
     """

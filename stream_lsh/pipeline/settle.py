@@ -45,7 +45,7 @@ def flights(settlements: Iterable[Settlement], most_keys: int = 1_000) -> Iterat
     """Settlements in runs: the outputs of a run may be sent together, and its records behind all of them.
 
     Args:
-        settlements: of consecutive messages, in order; taken one by one, as the runs are.
+        settlements: of consecutive messages, in order; consumed one by one, lazily.
         most_keys: a run with this number of keys is complete.
 
     Guarantees:
@@ -55,7 +55,7 @@ def flights(settlements: Iterable[Settlement], most_keys: int = 1_000) -> Iterat
     run, keys = list[Settlement](), set[object]()
     for settlement in settlements:
         if not run:
-            run = [settlement]  # its keys matter only where there is a second one
+            run = [settlement]  # its keys are computed once a second settlement follows
             continue
         keys = keys or _keys(run[0].settled)
         named = _keys(settlement.settled)

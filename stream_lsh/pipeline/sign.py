@@ -48,7 +48,14 @@ class SignCounts:
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """The outputs of sign; None and () where there are none."""
+    """The outputs of sign for one batch.
+
+    Attributes:
+        record: for the changelog; None without a new version.
+        postings: to insert and to remove; None without any.
+        retirements: one for each id with a retired version.
+        counts: of the documents of the batch.
+    """
 
     record: DocumentsRecord | None
     postings: Postings | None
@@ -222,7 +229,7 @@ def prepare(
         acknowledged: no message of the partition below this offset is read again; at least that of the table.
 
     Guarantees:
-        changes nothing: after an exception the batch, or a part of it, may be prepared again.
+        the table is unchanged: after an exception the batch, or a part of it, may be prepared again.
     """
     plan = _Plan(documents, horizon, segment_span_ms)
     for offset, document in zip(arrivals.offsets, arrivals.documents, strict=True):

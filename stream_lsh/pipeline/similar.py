@@ -2,11 +2,11 @@
 
     sign      the buckets of the document
     probe     the postings of these buckets, partition by partition
-    merge     a version that several partitions found is one candidate; rank, cap
+    merge     the candidates of all partitions, each version once; rank, cap
     verify    the candidates, partition by partition of the documents
 
-`LocalPipeline` takes these steps in memory, and the query API takes them on the workers that have the partitions.
-Nothing is changed.
+`LocalPipeline` runs these steps in memory, and the query API runs them on the workers that own the partitions.
+A query changes no state.
 """
 
 from collections.abc import Sequence

@@ -65,7 +65,7 @@ class WatermarkTable:
     def update(self, watermarks: Watermarks) -> None:
         """Store marks; times and floors never fall, and the newest mark decides whether a source is idle.
 
-        If two are equally new, a hop has sent one of them again with an older value in it.  Then the source
+        If two marks are equally new, a hop has repeated one of them with an older value.  Then the source
         is not idle: that keeps documents longer than needed, the alternative would drop documents that match.
         """
         row = self._rows.setdefault(self._key(watermarks.origin), {})

@@ -149,7 +149,7 @@ class LedgerAssembler:
         return bool(self._open)
 
     def add(self, data: bytes | None) -> LedgerRecord | None:
-        """The record that this message completes, where there are no slices.
+        """The record that this message completes, for a log without slices; None if it completes none.
 
         Raises:
             DamagedBytes, FutureFormat, FingerprintMismatch: as `frames.decode_bands`.

@@ -72,7 +72,7 @@ _ABOUTS: Columns = (U32, TEXT, TEXT)
 
 
 def put_postings(writer: Writer, postings: Postings) -> None:
-    """The section POSTINGS."""
+    """Write the section POSTINGS."""
     n, m = postings.refs.size, postings.rows.size
     writer.begin(Section.POSTINGS, COUNTS.pack(n, m))
     writer.numbers(postings.refs, U64, n)
@@ -83,24 +83,24 @@ def put_postings(writer: Writer, postings: Postings) -> None:
 
 
 def get_postings(reader: Reader) -> Postings:
-    """The section POSTINGS."""
+    """Read the section POSTINGS."""
     n, m = reader.fields(COUNTS)
     refs, times, retired = reader.numbers(U64, n), reader.numbers(I64, n), reader.flags(n)
     return Postings(refs, times, retired, reader.rows(m, n), reader.numbers(U64, m))
 
 
 def put_candidates(writer: Writer, candidates: Candidates) -> None:
-    """The section CANDIDATES."""
+    """Write the section CANDIDATES."""
     put_columns(writer, Section.CANDIDATES, _CANDIDATES, (candidates.new, candidates.old, candidates.kinds))
 
 
 def get_candidates(reader: Reader) -> Candidates:
-    """The section CANDIDATES."""
+    """Read the section CANDIDATES."""
     return Candidates(*get_columns(reader, _CANDIDATES))
 
 
 def put_verifications(writer: Writer, batch: Verifications) -> None:
-    """The section VERIFICATIONS."""
+    """Write the section VERIFICATIONS."""
     n, m = batch.refs.size, batch.old.size
     slots = batch.signatures.shape[1]
     writer.begin(Section.VERIFICATIONS, _SHAPES.pack(n, m, slots, 0))
@@ -116,7 +116,7 @@ def put_verifications(writer: Writer, batch: Verifications) -> None:
 
 
 def get_verifications(reader: Reader, inflate_limit: int) -> Verifications:
-    """The section VERIFICATIONS."""
+    """Read the section VERIFICATIONS."""
     n, m, slots, _ = reader.fields(_SHAPES)
     refs, times, digests = reader.numbers(U64, n), reader.numbers(I64, n), reader.numbers(U64, n)
     signatures = reader.numbers(U32, n * slots).reshape(n, slots)
@@ -126,7 +126,7 @@ def get_verifications(reader: Reader, inflate_limit: int) -> Verifications:
 
 
 def put_edges(writer: Writer, edges: Edges) -> None:
-    """The section EDGES, and SIZES and EVIDENCE where the edges have them."""
+    """Write the section EDGES, and SIZES and EVIDENCE where the edges have them."""
     ends = [(end.refs, end.times, end.digests, end.ids) for end in (edges.left, edges.right)]
     put_columns(writer, Section.EDGES, _EDGES, (*ends[0], *ends[1], edges.similarity, edges.shared, edges.union))
     if edges.shingles is not None:
@@ -135,14 +135,14 @@ def put_edges(writer: Writer, edges: Edges) -> None:
 
 
 def get_edges(reader: Reader) -> Edges:
-    """The section EDGES."""
+    """Read the section EDGES."""
     *ends, similarity, shared, union = get_columns(reader, _EDGES)
     left, right = (Ends(ids, refs, times, digests) for refs, times, digests, ids in (ends[:4], ends[4:]))
     return Edges(left, right, similarity, shared, union)
 
 
 def put_page_counts(writer: Writer, pages: PageCounts) -> None:
-    """The section PAGE_COUNTS."""
+    """Write the section PAGE_COUNTS."""
     n = len(pages.sites)
     fields = _PAGE_COUNTS.pack(n, pages.partition, *pages.as_of, pages.begins, pages.ends)
     writer.begin(Section.PAGE_COUNTS, fields)
@@ -151,26 +151,26 @@ def put_page_counts(writer: Writer, pages: PageCounts) -> None:
 
 
 def get_page_counts(reader: Reader) -> PageCounts:
-    """The section PAGE_COUNTS."""
+    """Read the section PAGE_COUNTS."""
     n, partition, offset, generation, begins, ends = reader.fields(_PAGE_COUNTS)
     counts = reader.numbers(U32, n)
     return PageCounts(partition, AsOf(offset, generation), reader.strings(n), counts, begins, ends)
 
 
 def put_retirements(writer: Writer, retirements: tuple[Retirement, ...]) -> None:
-    """The section RETIREMENTS of at least one."""
+    """Write the section RETIREMENTS of at least one."""
     rows = [(one.ref, one.time_ms, one.digest, one.keep_until_ms, one.deleted, one.id) for one in retirements]
     put_columns(writer, Section.RETIREMENTS, _RETIREMENTS, [*zip(*rows, strict=True)])
 
 
 def get_retirements(reader: Reader) -> tuple[Retirement, ...]:
-    """The section RETIREMENTS."""
+    """Read the section RETIREMENTS."""
     refs, times, digests, keep_until, deleted, ids = plain(get_columns(reader, _RETIREMENTS))
     return tuple(map(Retirement, ids, refs, times, digests, deleted, keep_until))
 
 
 def put_abouts(writer: Writer, abouts: Abouts) -> None:
-    """The section ABOUTS, if any row has metadata."""
+    """Write the section ABOUTS, if any row has metadata."""
     if or_empty(abouts):
         titles, sources, lengths = zip(*abouts, strict=True)
         put_columns(writer, Section.ABOUTS, _ABOUTS, (lengths, titles, sources))
@@ -191,7 +191,7 @@ def _get_abouts(reader: Reader) -> list[About]:
 
 
 def put_progress(writer: Writer, watermarks: Watermarks | None, horizon: Horizon | None) -> None:
-    """The event time of a frame: the sections WATERMARKS and HORIZON, where it has them."""
+    """Write the event time of a frame: the sections WATERMARKS and HORIZON, unless they are None."""
     if watermarks is not None:
         writer.begin(Section.WATERMARKS)
         put_marks(writer, watermarks)
@@ -215,13 +215,13 @@ def get_watermarks(reader: Reader) -> Watermarks:
 
 
 def take_watermarks(sections: dict[int, Reader]) -> Watermarks | None:
-    """The section WATERMARKS, if it is there, with its MARK_NUMBERS."""
+    """Read the section WATERMARKS with its MARK_NUMBERS; None without the section."""
     watermarks = take(sections, Section.WATERMARKS, get_watermarks)
     return None if watermarks is None else take_mark_numbers(sections, (watermarks,))[0]
 
 
 def put_mark_numbers(writer: Writer, rows: Sequence[Watermarks]) -> None:
-    """The section MARK_NUMBERS, where any mark has them."""
+    """Write the section MARK_NUMBERS, where any mark has them."""
     marks = [mark for row in rows for mark in row.marks]
     if any(mark.order_key != NOT_NUMBERED for mark in marks):
         columns = [mark.generation for mark in marks], [mark.number for mark in marks]
@@ -248,50 +248,50 @@ def take_mark_numbers(sections: dict[int, Reader], rows: Sequence[Watermarks]) -
 
 
 def put_horizon(writer: Writer, horizon: Horizon) -> None:
-    """The section HORIZON."""
+    """Write the section HORIZON."""
     writer.begin(Section.HORIZON, _HORIZON.pack(horizon.time_ms, len(horizon.min_offsets), 0))
     writer.numbers(horizon.min_offsets, I64, len(horizon.min_offsets))
 
 
 def get_horizon(reader: Reader) -> Horizon:
-    """The section HORIZON."""
+    """Read the section HORIZON."""
     time_ms, n, _ = reader.fields(_HORIZON)
     return Horizon(time_ms, tuple(reader.numbers(I64, n).tolist()))
 
 
 def put_lag(writer: Writer, lag: int) -> None:
-    """The section LAG."""
+    """Write the section LAG."""
     writer.begin(Section.LAG, _LAG.pack(lag))
 
 
 def get_lag(reader: Reader) -> int:
-    """The section LAG."""
+    """Read the section LAG."""
     return int(reader.fields(_LAG)[0])
 
 
 def put_acknowledged(writer: Writer, offset: int) -> None:
-    """The section ACKNOWLEDGED, where there is an offset."""
+    """Write the section ACKNOWLEDGED, unless the offset is 0."""
     if offset:
         writer.begin(Section.ACKNOWLEDGED, _ACKNOWLEDGED.pack(offset))
 
 
 def take_acknowledged(sections: dict[int, Reader]) -> int:
-    """The section ACKNOWLEDGED; 0 where there is none."""
+    """Read the section ACKNOWLEDGED; 0 without the section."""
     return take(sections, Section.ACKNOWLEDGED, get_lag) or 0
 
 
 def put_pass(writer: Writer, copied: Pass) -> None:
-    """The section PASS."""
+    """Write the section PASS."""
     writer.begin(Section.PASS, _PASS.pack(*copied))
 
 
 def get_pass(reader: Reader) -> Pass:
-    """The section PASS."""
+    """Read the section PASS."""
     return Pass(*reader.fields(_PASS))
 
 
 def put_documents(writer: Writer, record: DocumentsRecord) -> None:
-    """The section DOCUMENTS_IN_BLOCKS."""
+    """Write the section DOCUMENTS_IN_BLOCKS."""
     n, m = record.refs.size, record.retired_refs.size
     slots, width = record.signatures.shape[1], record.retired_buckets.shape[1]
     writer.begin(Section.DOCUMENTS_IN_BLOCKS, _SHAPES.pack(n, m, slots, width))
@@ -312,7 +312,7 @@ def put_documents(writer: Writer, record: DocumentsRecord) -> None:
 
 
 def get_documents(reader: Reader, horizon: Horizon, inflate_limit: int, *, in_blocks: bool) -> DocumentsRecord:
-    """The section DOCUMENTS, or DOCUMENTS_IN_BLOCKS."""
+    """Read the section DOCUMENTS, or DOCUMENTS_IN_BLOCKS."""
     n, m, slots, width = reader.fields(_SHAPES)
     refs, times, keep_until = reader.numbers(U64, n), reader.numbers(I64, n), reader.numbers(I64, n)
     digests, live = reader.numbers(U64, n), reader.flags(n)

@@ -52,12 +52,12 @@ def plain(columns: Sequence[Any]) -> list[Sequence[Any]]:
 
 
 def put_sizes(writer: Writer, sizes: npt.ArrayLike) -> None:
-    """The section SIZES."""
+    """Write the section SIZES."""
     put_columns(writer, Section.SIZES, _SIZES, (sizes,))
 
 
 def take_sizes(sections: dict[int, Reader], n: int) -> Column | None:
-    """The section SIZES of n edges or pairs, if it is there."""
+    """Read the section SIZES of n edges or pairs; None without the section."""
 
     def get(reader: Reader) -> Column:
         sizes: Column = get_columns(reader, _SIZES)[0]
@@ -69,14 +69,14 @@ def take_sizes(sections: dict[int, Reader], n: int) -> Column | None:
 
 
 def put_evidence(writer: Writer, evidence: Sequence[str]) -> None:
-    """The section EVIDENCE, where there is any."""
+    """Write the section EVIDENCE, unless all texts are empty."""
     if written(evidence):
         writer.begin(Section.EVIDENCE, COUNTS.pack(len(evidence), 0))
         writer.texts(evidence, len(evidence))
 
 
 def take_evidence(sections: dict[int, Reader], n: int, inflate_limit: int) -> Sequence[str]:
-    """The section EVIDENCE of n edges or pairs, at most `inflate_limit` bytes; () without the section."""
+    """Read the section EVIDENCE of n edges or pairs, at most `inflate_limit` bytes; () without the section."""
 
     def get(reader: Reader) -> list[str]:
         count, _ = reader.fields(COUNTS)
@@ -88,14 +88,14 @@ def take_evidence(sections: dict[int, Reader], n: int, inflate_limit: int) -> Se
 
 
 def put_decisions(writer: Writer, decisions: Sequence[Decision]) -> None:
-    """The section DECISIONS, where there are any."""
+    """Write the section DECISIONS, unless there are no decisions."""
     if decisions:
         left, right, verdicts, refs = zip(*decisions, strict=True)
         put_columns(writer, Section.DECISIONS, _DECISIONS, (refs, [*map(_VERDICTS.index, verdicts)], left, right))
 
 
 def take_decisions(sections: dict[int, Reader]) -> tuple[Decision, ...]:
-    """The section DECISIONS; () where there is none."""
+    """Read the section DECISIONS; () without the section."""
     return take(sections, Section.DECISIONS, _get_decisions) or ()
 
 

@@ -45,7 +45,7 @@ def unpacked(block: bytes) -> list[str]:
     """The texts of a block.
 
     Raises:
-        DamagedBytes: it is no block, or announces more than `INFLATE_LIMIT` bytes.
+        DamagedBytes: it is not a block, or announces more than `INFLATE_LIMIT` bytes.
     """
     reader = _reader(block)
     count, _ = reader.fields(COUNTS)

@@ -27,6 +27,11 @@ class Stretches:
         column: the values.
         span: the length of a stretch.
 
+    Attributes:
+        span: as above.
+        by_stretch: the slots of each stretch, with stale entries.
+        stale: the number of stale entries of each stretch.
+
     Cost: O(1) to add and, amortized, to remove; some 5 bytes a document.
     """
 
@@ -34,38 +39,38 @@ class Stretches:
         self._nodes = nodes
         self._column = column
         self.span = span
-        self.held: dict[int, array[int]] = {}
-        self.left: dict[int, int] = {}
+        self.by_stretch: dict[int, array[int]] = {}
+        self.stale: dict[int, int] = {}
         self.put_in(nodes.slots.values())
 
     def put_in(self, slots: Iterable[int]) -> None:
         """Add documents, or documents with a new value."""
-        held, column, span = self.held, self._column, self.span
+        by_stretch, column, span = self.by_stretch, self._column, self.span
         for slot in slots:
             stretch = column[slot] // span
-            entries = held.get(stretch)
+            entries = by_stretch.get(stretch)
             if entries is None:
-                held[stretch] = array("I", (slot,))
+                by_stretch[stretch] = array("I", (slot,))
             else:
                 entries.append(slot)
 
     def take_out(self, slot: int) -> None:
-        """Remove a document, before it goes or gets another value."""
+        """Remove a document, before it leaves the ledger or its value changes."""
         stretch = self._column[slot] // self.span
-        left = self.left[stretch] = self.left.get(stretch, 0) + 1
-        if 2 * left > len(self.held[stretch]):
-            del self.left[stretch]
+        stale = self.stale[stretch] = self.stale.get(stretch, 0) + 1
+        if 2 * stale > len(self.by_stretch[stretch]):
+            del self.stale[stretch]
             rest = {*self._living(stretch)} - {slot}
             if rest:
-                self.held[stretch] = array("I", rest)
+                self.by_stretch[stretch] = array("I", rest)
             else:
-                del self.held[stretch]
+                del self.by_stretch[stretch]
 
     def between(self, first: int, last: int) -> set[int]:
         """The documents in the stretches from that of `first` to that of `last`."""
         first, last = first // self.span, last // self.span
-        if last - first > len(self.held):
-            stretches: Iterable[int] = [stretch for stretch in self.held if first <= stretch <= last]
+        if last - first > len(self.by_stretch):
+            stretches: Iterable[int] = [stretch for stretch in self.by_stretch if first <= stretch <= last]
         else:
             stretches = range(first, last + 1)
         return {slot for stretch in stretches for slot in self._living(stretch)}
@@ -73,7 +78,7 @@ class Stretches:
     def _living(self, stretch: int) -> Iterator[int]:
         """The current slots of a stretch; a slot may occur more than once."""
         column, span, ids, slots = self._column, self.span, self._nodes.ids, self._nodes.slots
-        for slot in self.held.get(stretch, ()):
+        for slot in self.by_stretch.get(stretch, ()):
             if column[slot] // span == stretch and slots.get(ids[slot]) == slot:
                 yield slot
 

@@ -13,7 +13,7 @@ Between two barriers nothing is known about the order in which outputs are store
 topic: a crash may leave any prefix of each partition.  Where one output must not be stored without another, the agent
 yields a `BARRIER` between the two.
 
-A driver whose partition belongs to another worker now takes no more effects and acknowledges nothing.
+Once another worker owns its partition, a driver requests no more effects and acknowledges nothing.
 """
 
 from collections.abc import Callable, Sequence

@@ -105,7 +105,7 @@ class LedgerRewriter:
         self._copied += size
 
     def delivered(self, offset: int) -> None:
-        """Note that one of these records is in the log, at this offset."""
+        """Note that one of these records is stored at this offset."""
         self._in_flight -= 1
         self._began = offset if self._began is None else self._began
 
@@ -122,7 +122,7 @@ class LedgerRecovery:
     """Restores the ledger from its changelog.
 
     Args:
-        settler: an empty one, or one that stands for the log up to where it is read from.
+        settler: an empty one, or one with the state of the log up to the offset from which it is read.
 
     Attributes:
         settler: the state as applied so far.

@@ -104,7 +104,7 @@ class DocumentsRewriter:
         self._in_flight += records
 
     def delivered(self, offset: int) -> None:
-        """Note that one of them is in the log, at this offset."""
+        """Note that one of these records is stored at this offset."""
         self._in_flight -= 1
         self._began = offset if self._began is None else self._began
 
@@ -162,7 +162,7 @@ class BucketsRewriter:
         self._in_flight += records
 
     def delivered(self, offset: int) -> None:
-        """Note that one of them is in the log, at this offset."""
+        """Note that one of these records is stored at this offset."""
         self._in_flight -= 1
         self._began = offset if self._began is None else self._began
         self._in_pass = not (self._ended and not self._in_flight)
@@ -223,7 +223,7 @@ class BucketsRecovery:
             self._apply(frame)
 
     def catch_up(self) -> None:
-        """Apply the records that wait for the end of a pass: it has ended, or the log holds no end of it."""
+        """Apply the deferred records: the pass has ended, or the log ends before the pass does."""
         deferred, self._deferred = self._deferred or [], None
         for frame in deferred:
             self._apply(frame)

@@ -224,7 +224,7 @@ def test_memory_is_that_of_the_live_members_however_long_the_story() -> None:
         assert len(graph.pairs.similarity) <= 3 * window + 20
         assert sum(map(len, graph.twins._pieces)) <= _PIECES * _LEAST + 8 * window
         assert graph.expiry.by_time is not None
-        assert sum(map(len, graph.expiry.by_time.held.values())) <= 2 * len(state.nodes)
+        assert sum(map(len, graph.expiry.by_time.by_stretch.values())) <= 2 * len(state.nodes)
         for queue in (ledger._newest_queue, ledger.ids._queue):
             assert len(queue._by_time) <= 4 * window + 200
             assert sum(map(len, queue._by_offset.values())) <= 4 * window + 200

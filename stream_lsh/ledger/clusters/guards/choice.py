@@ -61,8 +61,8 @@ class Guards:
     @property
     def refine(self) -> bool:
         """Whether there are other guards than `one_per_source`."""
-        held = self.strong_links or self.bridge_similarity or self.representative_similarity
-        return bool(held or self.max_diameter or self.max_size or self.mean_evidence)
+        by_pairs = self.strong_links or self.bridge_similarity or self.representative_similarity
+        return bool(by_pairs or self.max_diameter or self.max_size or self.mean_evidence)
 
     def settings(self) -> dict[str, bool | int | float]:
         """The guards that are set, by name."""
