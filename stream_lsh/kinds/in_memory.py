@@ -19,9 +19,10 @@ from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Cluster, Document, Match, Similar
+from stream_lsh.pipeline.agents.state import StepCounts
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.limits import Limits
-from stream_lsh.pipeline.local import BATCH, Counts, LocalPipeline, LocalState
+from stream_lsh.pipeline.local import BATCH, LocalPipeline, LocalState
 from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.settings.units import counted
 from stream_lsh.text.catalog import as_stored
@@ -137,7 +138,7 @@ class InMemory(InFrames):
         return version is not None and version.live
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> StepCounts:
         """The counters since this object was constructed, those of the caps included."""
         return self._pipeline.counts
 

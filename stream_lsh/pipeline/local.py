@@ -61,10 +61,6 @@ _NO_LOG = LogHead()
 """The head of a changelog without records."""
 
 
-Counts = StepCounts
-"""The counts since the pipeline was made."""
-
-
 @dataclass(frozen=True, slots=True)
 class LocalState:
     """A pipeline between two batches: the live documents, the ledger, the next offset, the greatest event time."""
@@ -105,7 +101,7 @@ class LocalPipeline:
         self.settler = limits.settler(threshold)
         criteria, comparer = scheme.criteria(threshold, limits.retention_ms), scheme.comparer()
         span_ms = limits.segment_span_ms
-        self._shared = Shared(scheme, criteria, comparer, Counts(), span_ms, verify=_verify_at_once)
+        self._shared = Shared(scheme, criteria, comparer, StepCounts(), span_ms, verify=_verify_at_once)
         self._of_documents = DocumentsState(self.documents, Forwarded(), Relay(0, 1), Relay(0, 1))
         self._of_buckets = BucketsState(BucketsRecovery(self.table), Relay(0, 1))
         self._of_ledger = LedgerState(LedgerRecovery(self.settler))
@@ -113,12 +109,12 @@ class LocalPipeline:
         self._newest_ms = BEGINNING_MS
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> StepCounts:
         """The counts since the pipeline was made."""
         return self._shared.counts
 
     @counts.setter
-    def counts(self, counts: Counts) -> None:
+    def counts(self, counts: StepCounts) -> None:
         self._shared = replace(self._shared, counts=counts)
 
     def process(self, documents: Sequence[Document], presigned: Signatures | None = None) -> list[Settled]:

@@ -213,7 +213,7 @@ class LedgerState:
         Raises:
             StateError: its changelog begins with a copy of it that has no end.
         """
-        if not self.recovery.is_whole:
+        if not self.recovery.is_complete:
             raise StateError(
                 f"the changelog of the ledger begins at offset {self.began} with a copy of the ledger that is not "
                 "complete, expected all of it: records were lost or deleted; restore the topic, or rebuild the state "

@@ -135,7 +135,7 @@ class LedgerRecovery:
         self._deferred: list[LedgerRecord] = []
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether all records have been applied: the recovery is not inside a pass."""
         return self._slices is None
 

@@ -98,7 +98,7 @@ class Ledger(LedgerState):
     @property
     def is_whole(self) -> bool:
         """Whether no applied record still waits for further parts."""
-        return self.recovery.is_whole and not self.assembler.waits
+        return self.recovery.is_complete and not self.assembler.waits
 
     @property
     def began(self) -> int | None:

@@ -131,13 +131,13 @@ def _ledger(view: View, log: _Log) -> Iterator[str]:
     recoveries = {"recovered": of(log.present(), *new()), "followed": of(log.followed(), *new())}
     recovery, assembler = new()
     copied = of(log.copied(), recovery, assembler)
-    if log.fits_a_copy and copied.is_whole and not assembler.waits:
+    if log.fits_a_copy and copied.is_complete and not assembler.waits:
         again = LedgerAssembler(FINGERPRINT)
         again.begun = True
         recoveries["copied"] = of(log.behind(), LedgerRecovery(copied.settler), again)
     true = as_recovered(recoveries["recovered"].settler)
     for kind, one in recoveries.items():
-        if not one.is_whole:
+        if not one.is_complete:
             yield f"{log}: {kind} waits for the end of a copy"
         elif as_recovered(one.settler) != true:
             yield f"{log}: {kind} {as_recovered(one.settler)}, recovered {true}"

@@ -56,7 +56,7 @@ def read(log: list[bytes], start: int, recovery: LedgerRecovery, assembler: Ledg
 def recovered(log: list[bytes], start: int) -> Settler:
     recovery = LedgerRecovery(settler_of())
     read(log, start, recovery, LedgerAssembler(FINGERPRINT))
-    assert recovery.is_whole
+    assert recovery.is_complete
     return recovery.settler
 
 
@@ -91,7 +91,7 @@ def test_a_ledger_with_all_earlier_records_skips_slices() -> None:
     on_disk = LedgerAssembler(1)
     on_disk.begun = True
     read(log, owner.start, recovery, on_disk)
-    assert recovery.is_whole
+    assert recovery.is_complete
     assert recovery.settler.snapshot() == owner.settler.snapshot()
 
 
