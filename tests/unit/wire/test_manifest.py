@@ -62,6 +62,11 @@ def test_an_altered_manifest_is_damaged(altered: dict[str, Any]) -> None:
         decode_manifest(value, "topic")
 
 
+def test_a_record_without_a_field_is_not_a_manifest() -> None:
+    with pytest.raises(DamagedBytes, match=r"not a manifest \(it has no field 'documents'\)"):
+        decode_manifest(b'{"format": 1, "pipeline": "p"}', "topic")
+
+
 @pytest.mark.parametrize(
     ("ours", "kind", "message"),
     [
