@@ -12,11 +12,15 @@ Missing = Mapping[str, Sequence[int]]
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """The evidence for the score of two records: total bits, the bits of each comparison, and the blocking rules."""
+    """The evidence for the score of two records: total bits, the bits of each comparison, and the blocking rules.
+
+    With the measure `weighted`, of a profile without trained weights, the score is a weighted mean instead.
+    """
 
     score: float
     weights: dict[str, float]
     rules: tuple[str, ...]
+    measure: str = "fellegi-sunter"
 
 
 class Match(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -143,7 +143,12 @@ def _records(count: int) -> Case:
                 "id": one.id,
                 "probability": one.probability,
                 "review": one.probability < memory.profile.match,
-                "evidence": {"score": one.score, "weights": dict(one.weights), "rules": list(one.rules)},
+                "evidence": {
+                    "measure": "weighted",
+                    "score": one.score,
+                    "weights": dict(one.weights),
+                    "rules": list(one.rules),
+                },
             }
             for one in memory.search(record["fields"])
         ]

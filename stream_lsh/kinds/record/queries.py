@@ -4,6 +4,7 @@ from typing import Any
 
 from stream_lsh.errors import MalformedMessage
 from stream_lsh.kinds.record.messages import NESTED
+from stream_lsh.kinds.record.results import measure_of
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.evidence import Named
@@ -46,10 +47,10 @@ class RecordQueries:
 
     def matches(self, edges: Edges) -> list[dict[str, Any]]:
         """Probabilities with their evidence, and whether a pair is one to review; the best first."""
-        found = []
+        found, measure = [], measure_of(self._profile)
         for id, probability, text in zip(edges.right.ids, edges.similarity.tolist(), edges.evidence, strict=True):
             score, weights, rules = self._named.read(text)
-            evidence = {"score": score, "weights": weights, "rules": rules}
+            evidence = {"measure": measure, "score": score, "weights": weights, "rules": rules}
             review = probability < self._profile.match
             found.append({"id": id, "probability": probability, "review": review, "evidence": evidence})
         return sorted(found, key=lambda match: (-match["evidence"]["score"], match["id"]))

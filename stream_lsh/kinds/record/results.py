@@ -40,6 +40,11 @@ GOLDEN_BYTES = MAX_RECORD_BYTES
 """The limit of a golden record; that of a single record always fits."""
 
 
+def measure_of(profile: Profile) -> str:
+    """The measure of the pairs of a profile."""
+    return LEARNED if profile.learned else FALLBACK
+
+
 class _Pair(PairValue, gc=False):
     score: float
     weights: Mapping[str, float]
@@ -87,7 +92,7 @@ class PairWriter:
 
     def __init__(self, pipeline: str, profile: Profile, blocks: Sequence[str]) -> None:
         self._pipeline = pipeline
-        self._measure = LEARNED if profile.learned else FALLBACK
+        self._measure = measure_of(profile)
         self._named = Named.of(profile, blocks)
 
     def messages(self, changes: Sequence[MatchChange], confirmed_at_ms: int) -> list[PublicMessage]:

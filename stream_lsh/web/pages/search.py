@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from stream_lsh.settings.units import counted
 from stream_lsh.web.asks import Answer, Ask
+from stream_lsh.web.pages.compared_fields import is_in_bits
 from stream_lsh.web.pages.page import Page, PipelineName
 from stream_lsh.web.texts import numbers, signed
 
@@ -145,7 +146,7 @@ def _match(one: Mapping[str, Any]) -> Match:
     details = [
         *([f"{one['shared']:,} of {one['union']:,} in common"] if "shared" in one else []),
         *([f"distance {one['distance']:g}"] if "distance" in one else []),
-        *([f"{signed(evidence['score'])} bits"] if evidence else []),
+        *([f"{signed(evidence['score'])} bits"] if is_in_bits(evidence) else []),
         *([f"found by {', '.join(evidence['rules'])}"] if evidence.get("rules") else []),
     ]
     weights = sorted(evidence.get("weights", {}).items(), key=lambda pair: (-abs(pair[1]), pair[0]))

@@ -26,6 +26,7 @@ _PERSON = {
     "probability": 0.957,
     "review": True,
     "evidence": {
+        "measure": "fellegi-sunter",
         "score": 4.48,
         "weights": {"given_name": -2.25, "surname": 3.64, "date_of_birth": 13.05, "<b>city</b>": 0.0},
         "rules": ["surname:first4", "date_of_birth"],

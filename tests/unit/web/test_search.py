@@ -3,7 +3,7 @@
 import pytest
 
 from stream_lsh.kinds.registry import KINDS
-from stream_lsh.web.asks import Ask
+from stream_lsh.web.asks import Answer, Ask
 from stream_lsh.web.pages.page import PipelineName
 from stream_lsh.web.pages.search import FORMS, MOST, ask, page
 
@@ -60,3 +60,14 @@ def test_the_command_contains_no_token_but_names_its_variable() -> None:
     assert asked.command("http://a:1/v1", needs_token=True) == (
         'curl http://a:1/v1/pipelines/news/clusters --header "Authorization: Bearer $TOKEN"'
     )
+
+
+@pytest.mark.parametrize(
+    ("measure", "details"), [("fellegi-sunter", "+1.00 bits, found by email"), ("weighted", "found by email")]
+)
+def test_only_trained_weights_are_in_bits(measure: str, details: str) -> None:
+    evidence = {"measure": measure, "score": 1.0, "weights": {"email": 1.0}, "rules": ["email"]}
+    match = {"id": "c-40", "probability": 1.0, "review": False, "evidence": evidence}
+    found = {"matches": [match], "compared": 1, "capped": False, "complete": True, "missing": {}, "lag": 0}
+    shown = page(PEOPLE, {"value": '{"email": "ann@lee.example"}'}, Answer(200, found))
+    assert [one.details for one in shown.values["matches"]] == [details]
