@@ -118,7 +118,12 @@ async def test_an_id_that_no_document_has_is_a_problem() -> None:
             assert (await client.get(f"{BASE}/documents/nothing")).problem == "unknown-id"
             assert (await client.get(f"{BASE}/clusters/nothing")).problem == "unknown-id"
             assert (await client.get(f"{BASE}/entities/nothing")).problem == "wrong-kind"
-            assert (await client.get(f"{BASE}/reviews")).problem == "wrong-kind"
+            reviews = await client.get(f"{BASE}/reviews")
+            assert (reviews.problem, reviews.value["detail"]) == (
+                "wrong-kind",
+                "got a pipeline that publishes clusters, dead-letters, matches, members, expected one that publishes "
+                "reviews",
+            )
             assert (await client.get(f"{BASE}/mirrors")).problem == "wrong-kind"
             assert (await client.get(f"{BASE}/clusters?after=%21")).problem == "malformed"
             assert (await client.get(f"{BASE}/clusters?sort=worst")).problem == "malformed"

@@ -27,6 +27,7 @@ from stream_lsh.worker.query.distributed.standing import table_partitions
 from stream_lsh.worker.query.distributed.steps import Part, Step, Steps
 from stream_lsh.worker.query.http.problems import Problem
 from stream_lsh.worker.query.http.server import Answer, Handler, Request
+from stream_lsh.worker.query.resources.event_stream import topics_of
 from stream_lsh.worker.query.resources.near_misses import NearMisses, clusters_of
 from stream_lsh.worker.query.resources.resource import Resource
 from stream_lsh.worker.state.pipeline_state import PipelineState
@@ -129,8 +130,8 @@ class Lookups(Resource):
         """The pipeline of a request; raises Problem if it publishes no results of this kind."""
         state = self.context.pipeline(request)
         if key not in state.config.public_topics:
-            others = ", ".join(sorted(state.config.public_topics))
-            raise Problem("wrong-kind", f"{state.config.name} has no {key.replace('_', '-')}; it publishes {others}")
+            wanted, types = key.replace("_", "-"), ", ".join(topics_of(state))
+            raise Problem("wrong-kind", f"got a pipeline that publishes {types}, expected one that publishes {wanted}")
         return state
 
     def _clustered(self, request: Request) -> PipelineState:
