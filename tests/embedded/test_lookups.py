@@ -211,6 +211,8 @@ async def test_entities_and_reviews_are_those_of_the_topics() -> None:
             assert entity["golden"]
         assert shown == members_of
         assert len(shown) > 20
+        unknown = await app.clients[0].get(f"{BASE}/entities/nothing")
+        assert unknown.value["detail"] == "got 'nothing', which no entity of this pipeline has"
         document = await found(app.clients[0], "documents/7")
         assert {*document["fields"].values()} == {*values[7]["fields"].values()}
         reviews = await pages(app.clients[1], "reviews", "reviews", "after", 6)

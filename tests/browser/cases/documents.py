@@ -92,7 +92,7 @@ _HISTORY = {
 
 _CLOSED = {
     "type": "urn:stream-lsh:problem:closed",
-    "title": "The cluster is closed",
+    "title": "The cluster or entity is closed",
     "status": 410,
     "detail": "got a cluster that was merged",
     "into": "wire-2",

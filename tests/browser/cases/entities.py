@@ -34,7 +34,7 @@ def _one_entity(golden: Mapping[str, Any], *members: Any, **changes: Any) -> Cal
 
 _CLOSED = {
     "type": "urn:stream-lsh:problem:closed",
-    "title": "The entity is closed",
+    "title": "The cluster or entity is closed",
     "status": 410,
     "detail": "got an entity that was merged",
     "into": "crm-9",

@@ -29,7 +29,7 @@ PROBLEMS: Mapping[str, ProblemKind] = {
     "unknown-id": ProblemKind(404, "There is no such id"),
     "wrong-method": ProblemKind(405, "The resource does not support this method"),
     "wrong-kind": ProblemKind(409, "The pipeline has a different kind of data"),
-    "closed": ProblemKind(410, "The cluster is closed"),
+    "closed": ProblemKind(410, "The cluster or entity is closed"),
     "too-large": ProblemKind(413, "The request is too large"),
     "wrong-type": ProblemKind(415, "The content type is not accepted"),
     "unusable": ProblemKind(422, "The value cannot be compared"),

@@ -109,7 +109,7 @@ class Lookups(Resource):
         answer = await self._of_ledger(state, "describe-cluster", request, {"id": id, **query})
         if "closed" in answer.value:
             into = answer.value["into"]
-            raise Problem("closed", f"the cluster {id!a:.60} is closed", into=into)
+            raise Problem("closed", f"the {_group(state)} {id!a:.60} is closed", into=into)
         if query.get("near"):
             near = NearMisses(self.context.peers, state, request)
             answer.value["near_misses"] = await near.of(answer.value, query["near"])
@@ -227,7 +227,7 @@ async def _describe_cluster(part: Part, argument: dict[str, Any]) -> dict[str, A
     if cluster is None:
         if id in ledger.ids.closed:
             return {"closed": True, "into": views.successor(ledger, id)}
-        raise Problem("unknown-id", f"got {id!a:.60}, which no cluster of this pipeline has")
+        raise Problem("unknown-id", f"got {id!a:.60}, which no {_group(part.state)} of this pipeline has")
     start, limit, now_ms = argument["start"], argument["limit"], views.newest_time(ledger)
     members = list[views.Member]()
     for first in range(start, min(start + limit, len(cluster)), _DESCRIBED):
@@ -252,6 +252,11 @@ async def _describe_cluster(part: Part, argument: dict[str, Any]) -> dict[str, A
         **({"origins": origins} if (origins := views.origins_of(ledger, cluster)) is not None else {}),
         **({"links": _links(ledger, cluster)} if len(cluster) <= _LINKED else {}),
     }
+
+
+def _group(state: PipelineState) -> str:
+    """The name of a cluster of the pipeline, for messages."""
+    return "entity" if state.config.kind.clusters == "entities" else "cluster"
 
 
 def _published_cluster(ledger: Ledger, id: str) -> Cluster | None:
