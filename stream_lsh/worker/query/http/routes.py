@@ -173,7 +173,9 @@ def _parameters(route: Route, raw_query: str) -> dict[str, Any]:
     try:
         pairs = parse_qsl(raw_query, keep_blank_values=True, strict_parsing=bool(raw_query), errors="strict")
     except ValueError:
-        raise Problem("malformed", "got a query that is not percent-encoded UTF-8") from None
+        raise Problem(
+            "malformed", "got a query that cannot be read, expected NAME=VALUE in percent-encoded UTF-8"
+        ) from None
     values: dict[str, Any] = {name: one.default for name, one in route.parameters.items()}
     if len(dict(pairs)) < len(pairs):
         raise Problem("malformed", "got a parameter twice, expected it once")

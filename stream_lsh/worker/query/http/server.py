@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
+from aiohttp.http_exceptions import LineTooLong
 from aiohttp.web_protocol import RequestHandler
 
 from stream_lsh.config.query_api import is_loopback
@@ -24,6 +25,7 @@ from stream_lsh.worker.query.http.routes import JSON, Found, find
 
 _SHUTDOWN_SECONDS = 1.0
 _OTHER_BYTES = 64 << 10
+_MOST_LINE = 8 << 10
 
 _log = logging.getLogger(__name__)
 
@@ -204,6 +206,7 @@ class _Server(web.Server):
 
     def __call__(self) -> RequestHandler:
         settings: dict[str, Any] = {"access_log": None, "auto_decompress": False}
+        settings |= {"max_line_size": _MOST_LINE, "max_field_size": _MOST_LINE}
         return _Connection(self, loop=asyncio.get_running_loop(), **settings)
 
 
@@ -219,6 +222,8 @@ class _Connection(RequestHandler):
         if status >= 500:
             _log.error("the query API failed", exc_info=exc)
             problem = Problem("failed", "got an unexpected exception; see the log of the worker")
+        elif isinstance(exc, LineTooLong):
+            problem = Problem("malformed", f"got a longer line, expected at most {_MOST_LINE} bytes of path or header")
         else:
             problem = Problem("malformed", "got something else, expected an HTTP/1.1 request")
         response = problem.response()

@@ -128,6 +128,21 @@ async def test_bytes_that_are_no_request_are_a_problem(request_bytes: bytes) -> 
         assert (await requests.get("/v1")).status == 200
 
 
+@pytest.mark.parametrize("line", [b"GET /%b HTTP/1.1\r\n", b"GET /v1 HTTP/1.1\r\nA: %b\r\n"])
+@in_loop
+async def test_the_problem_of_a_long_line_is_its_length(line: bytes) -> None:
+    async with listening() as (_, requests):
+        answer = await raw(requests.address, line % (b"a" * 9_000) + b"Host: 127.0.0.1\r\n\r\n")
+        detail = json.loads(answer.partition(b"\r\n\r\n")[2])["detail"]
+        assert detail == "got a longer line, expected at most 8192 bytes of path or header"
+
+
+@pytest.mark.parametrize("query", ["limit", "limit=2&", "limit=%ff"])
+def test_the_problem_of_a_query_names_the_form_that_it_must_have(query: str) -> None:
+    with pytest.raises(Problem, match="expected NAME=VALUE in percent-encoded UTF-8"):
+        find("GET", "/v1/pipelines/news/clusters", query)
+
+
 @in_loop
 async def test_a_client_may_wait_for_the_continuation() -> None:
     async with listening() as (_, requests):
