@@ -135,7 +135,7 @@ class HttpSource:
                     body += part
                 status = response.status
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            return unanswered(f"{url}: {error or 'no answer in time'}")
+            return unanswered(f"{url}: {_reason(error)}")
         if len(body) > _MOST_BYTES:
             return unanswered(f"{url}: got an answer of more than {_MOST_BYTES >> 20} MiB")
         try:
@@ -143,6 +143,14 @@ class HttpSource:
         except ValueError:
             return unanswered(f"{url}: got something else, expected the query API of a worker")
         return Answer(status, value, url)
+
+
+def _reason(error: Exception) -> str:
+    """The reason that a worker did not answer; the text of the library repeats the address and its own settings."""
+    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+    if isinstance(cause, ConnectionRefusedError):
+        return "connection refused"
+    return getattr(cause, "strerror", None) or str(cause) or "no answer in time"
 
 
 class EventLines:

@@ -202,5 +202,14 @@ async def test_another_worker_answers_while_one_is_down_and_the_time_of_silence_
         await source.close()
 
 
+@in_loop
+async def test_the_reason_of_a_failed_connection_is_in_plain_words() -> None:
+    port = free_port()
+    source = HttpSource([f"http://127.0.0.1:{port}"])
+    answer = await source.ask(FIRST)
+    assert answer.value["detail"] == f"http://127.0.0.1:{port}/v1: connection refused"
+    await source.close()
+
+
 def test_the_fixed_answers_are_of_the_contract() -> None:
     assert asyncio.run(FixedSource({}).ask(FIRST)).value == service()
