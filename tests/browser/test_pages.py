@@ -27,6 +27,22 @@ def test_a_page_is_silent_accessible_and_fits(browser: Any, serve: Callable[...,
             assert problems(one, case) == []
 
 
+def test_a_long_value_breaks_neither_the_names_of_fields_nor_times(browser: Any, serve: Callable[..., str]) -> None:
+    (case,) = [one for one in CASES if one.name == "entity-long-value"]
+    with window(browser, serve(case.source()), WIDE) as one:
+        one.open(case.path)
+        lines = "all => all.map(one => one.getClientRects().length)"
+        assert set(one.page.locator(".rows .name bdi, .rows time").evaluate_all(lines)) == {1}
+
+
+def test_all_labels_of_a_narrow_table_have_one_font(browser: Any, serve: Callable[..., str]) -> None:
+    (case,) = [one for one in CASES if one.name == "entity"]
+    with window(browser, serve(case.source()), NARROW) as one:
+        one.open(case.path)
+        fonts = "all => all.map(one => getComputedStyle(one, '::before').fontFamily)"
+        assert len(set(one.page.locator(".rows [data-label]").evaluate_all(fonts))) == 1
+
+
 def test_a_reader_signs_in_at_an_address_without_tls(browser: Any, serve: Callable[..., str]) -> None:
     address = serve(FixedSource({}), ("a-token",)).replace("127.0.0.1", NAME)
     with window(browser, address) as one:

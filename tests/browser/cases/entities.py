@@ -63,6 +63,14 @@ CASES = [
         ("<script>window.owned=1</script>", "{{7*7}}", "\\u202e"),
     ),
     Case(
+        "entity-long-value",
+        "/p/people/entity?id=crm-3",
+        _one_entity(
+            {**PERSON, "address": "L" * 300}, _record("crm-3", {**PERSON, "address": "L" * 300}), _record("shop-9", {})
+        ),
+        ("given_name",),
+    ),
+    Case(
         "entity",
         "/p/people/entity?id=crm-3",
         _one_entity(
