@@ -19,13 +19,17 @@ SHORT, LONG = 120, 64 << 10
 
 
 def one_line(text: object, most: int = SHORT) -> str:
-    r"""An untrusted text as one line: without effects on its surroundings, and truncated.
+    r"""An untrusted text as one line: visible, without effects on its surroundings, and truncated.
 
     Example:
         >>> one_line("a\nb" + chr(0x202E)), one_line("abcdef", 4), len(one_line("e" + chr(0x301) * 500))
         ('a\\x0ab\\u202e', 'abc…', 5)
+        >>> one_line(chr(0x200B) * 2), one_line("a" + chr(0x200B)) == "a" + chr(0x200B)
+        ('\\u200b\\u200b', True)
     """
     shown = _few_marks(str(text)[: 8 * most]).translate(CONTROLS)
+    if shown and not any(map(str.isprintable, shown)):  # such as zero-width spaces: a link would have no text
+        shown = ascii(shown)[1:-1]
     cut = len(shown) > most or len(str(text)) > 8 * most
     return f"{shown[: most - 1]}…" if cut else shown
 
