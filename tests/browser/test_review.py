@@ -87,7 +87,7 @@ def test_a_decision_that_the_brokers_refuse_is_not_stored(browser: Any, serve: C
         one.open("/p/people/review")
         source.silent_since = 1_700_000_000.0
         one.page.click("button:has-text('Same')")
-        one.page.wait_for_selector("text=The decision was not stored")
+        one.page.wait_for_selector("text=The decision may not have been stored")
         source.silent_since = None
         one.page.click("text=Back to the pair")
         one.page.wait_for_selector("section.review >> role=link[name='a']")
@@ -159,7 +159,7 @@ def test_decisions_that_the_brokers_refuse_stay_in_the_list_and_the_others_can_b
         page.click("text=Select all on this page")
         page.wait_for_selector("input[type=checkbox]:checked")
         page.click("button:has-text('Selected pairs: different')")
-        page.wait_for_selector("text=1 decision was not stored: Connection refused")
+        page.wait_for_selector("text=1 decision was not confirmed: Connection refused")
         assert page.is_visible("text=2 pairs: different, sent, but not in effect yet")
         assert page.inner_text("table.several tbody th").strip() == "c and d"
         page.click("text=Undo")

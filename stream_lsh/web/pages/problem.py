@@ -20,6 +20,8 @@ _HEADINGS = {
 }
 _AGAIN = frozenset({"busy", "not-now", "too-late", NO_CONNECTION})
 """The problems after which the same request may succeed."""
+_UNCONFIRMED = frozenset({"too-late", "failed", NO_CONNECTION})
+"""The problems after which a decision may be stored all the same."""
 
 
 def problem_page(answer: Answer, ask: Ask | None = None, section: str = "", *, back: str = "") -> Page:
@@ -47,6 +49,7 @@ def problem_page(answer: Answer, ask: Ask | None = None, section: str = "", *, b
             "group": group,
             "again": again,
             "back": back,
+            "unconfirmed": answer.problem in _UNCONFIRMED,
         },
         ask,
         status=502 if answer.problem == "unauthorised" else answer.status,

@@ -13,8 +13,11 @@ from yarl import URL
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.web.access import COOKIE, SESSION_S, Sessions
-from stream_lsh.web.asks import Ask
+from stream_lsh.web.asks import NO_CONNECTION, Answer, Ask
+from stream_lsh.web.pages.page import Frame
+from stream_lsh.web.pages.problem import problem_page
 from stream_lsh.web.policy import HEADERS
+from stream_lsh.web.rendering import render
 from stream_lsh.web.server import PageServer
 from stream_lsh.web.source import HttpSource
 from stream_lsh.worker.brokers.maven import free_port
@@ -209,6 +212,20 @@ async def test_the_reason_of_a_failed_connection_is_in_plain_words() -> None:
     answer = await source.ask(FIRST)
     assert answer.value["detail"] == f"http://127.0.0.1:{port}/v1: connection refused"
     await source.close()
+
+
+@pytest.mark.parametrize(
+    ("problem", "shown"),
+    [
+        ("malformed", "The decision was not stored."),
+        ("not-now", "The decision was not stored."),
+        ("too-late", "The decision may not have been stored."),
+        (NO_CONNECTION, "The decision may not have been stored."),
+    ],
+)
+def test_a_decision_that_no_worker_confirmed_may_have_been_stored(problem: str, shown: str) -> None:
+    answer = Answer(503, {"type": f"urn:stream-lsh:problem:{problem}", "detail": "no answer"})
+    assert shown in render(problem_page(answer, back="/p/people/review"), Frame())
 
 
 def test_the_fixed_answers_are_of_the_contract() -> None:
