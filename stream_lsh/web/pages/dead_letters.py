@@ -14,7 +14,7 @@ REASONS: Mapping[str, str] = {
     "key": "The key is invalid, or differs from the id in the value.",
     "id": "The id is missing, empty or too long.",
     "utf8": "The value is not UTF-8.",
-    "json": "The value is not a JSON object.",
+    "json": "The value is not a JSON object, or its `deleted` is neither true nor false.",
     "text": "The text is missing or not a string.",
     "time": "The time is missing, invalid, or too far ahead of the clock.",
     "size": "The document is too large.",

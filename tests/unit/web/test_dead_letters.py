@@ -14,6 +14,12 @@ def test_the_page_explains_every_documented_reason() -> None:
     assert [*REASONS] == documented
 
 
+def test_the_reason_of_a_wrong_flag_of_deletion_names_the_flag() -> None:
+    """A message with `"deleted": "yes"` has the reason `json`."""
+    assert "`deleted`" in REASONS["json"]
+    assert re.search(r"^\| `json` \|.*`deleted`", DOCUMENTED.read_text(encoding="utf-8"), re.MULTILINE)
+
+
 def test_filters_become_parameters_of_the_request() -> None:
     news = PipelineName("news", "text")
     assert ask(news, {}).path == "/pipelines/news/dead-letters?limit=20"
