@@ -131,6 +131,8 @@ class PageServer:
 
     async def _stream(self, request: Any, pipeline: str) -> web.StreamResponse:
         """The changes of a pipeline, until the browser leaves."""
+        if request.method != "GET":  # the answer to HEAD would not end either
+            return _plain(405, "expected GET")
         if not any(one.name == pipeline for one in await self._reader.pipelines()):
             return _plain(404, "There is no such pipeline.")
         if self._changes.is_full:

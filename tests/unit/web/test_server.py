@@ -64,6 +64,13 @@ async def test_every_answer_has_the_policy_and_pages_are_not_stored() -> None:
 
 
 @in_loop
+async def test_a_stream_of_changes_answers_only_get() -> None:
+    async with served() as (session, url):
+        for method in ("HEAD", "POST"):
+            assert await status(session, f"{url}/p/news/changes", method) == 405
+
+
+@in_loop
 async def test_a_name_that_others_control_does_not_reach_a_loopback_address() -> None:
     async with served() as (session, url):
         assert await status(session, url, headers={"Host": "evil.example:80"}) == 400
