@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from aiohttp import web
+from aiohttp.web_protocol import RequestHandler
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.web.access import COOKIE, SESSION_S, Sessions, is_own_host, is_own_origin
@@ -54,9 +55,7 @@ class PageServer:
             ConfigError: the address is not available.
         """
         host, port = self._address
-        runner = self._runner = web.ServerRunner(
-            web.Server(self._handle, access_log=None, max_line_size=_MOST_LINE), shutdown_timeout=_SHUTDOWN_SECONDS
-        )
+        runner = self._runner = web.ServerRunner(_Server(self._handle), shutdown_timeout=_SHUTDOWN_SECONDS)
         await runner.setup()
         try:
             await web.TCPSite(runner, host, port).start()
@@ -191,6 +190,32 @@ class PageServer:
         response.set_cookie(
             COOKIE, cookie, max_age=SESSION_S, httponly=True, samesite="Strict", secure=request.secure, path="/"
         )
+        return response
+
+
+class _Server(web.Server):
+    """The server of the library, with the connections of this module."""
+
+    def __call__(self) -> RequestHandler:
+        settings: dict[str, Any] = {"access_log": None, "max_line_size": _MOST_LINE, "max_field_size": _MOST_LINE}
+        return _Connection(self, loop=self._loop, **settings)
+
+
+class _Connection(RequestHandler):
+    """A connection; bytes that are no request get an answer, but no traceback in the log."""
+
+    __slots__ = ()
+
+    def handle_error(
+        self, request: Any, status: int = 500, exc: BaseException | None = None, message: str | None = None
+    ) -> web.StreamResponse:
+        """The answer to a request that the parser rejects; its text is not repeated."""
+        if status >= 500 or request.writer.output_size > 0:
+            return super().handle_error(request, status, exc, message)
+        expected = f"an HTTP/1.1 request with lines of at most {_MOST_LINE} bytes"
+        response = _plain(status, f"got something else, expected {expected}")
+        response.headers.update({**HEADERS, "Cache-Control": NOT_STORED})
+        response.force_close()
         return response
 
 

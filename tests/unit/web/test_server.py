@@ -23,7 +23,7 @@ from stream_lsh.web.source import HttpSource
 from stream_lsh.worker.brokers.maven import free_port
 from tests.browser.answers import FixedSource, service
 from tests.browser.cases.reviews import pair_of, reviews
-from tests.unit.worker.query.client import in_loop
+from tests.unit.worker.query.client import in_loop, raw
 
 TOKEN = "a-token-of-the-query-api"  # noqa: S105 - of these tests only
 FIRST = Ask()
@@ -61,6 +61,19 @@ async def test_every_answer_has_the_policy_and_pages_are_not_stored() -> None:
         async with session.get(f"{url}/static/style.css") as response:
             assert "immutable" in response.headers["Cache-Control"]
             assert response.headers["Content-Type"] == "text/css; charset=utf-8"
+
+
+@pytest.mark.parametrize(
+    "line", [b"GET /?%b HTTP/1.1" % (b"a" * 40_000), b"GET /\x00 HTTP/1.1", b"GET / HTTP/1.1\r\nA\x00: b"]
+)
+@in_loop
+async def test_bytes_that_are_no_request_leave_no_traceback(line: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    async with served() as (_, url):
+        answer = await raw(url.removeprefix("http://"), line + b"\r\nHost: 127.0.0.1\r\n\r\n")
+    assert answer.startswith((b"HTTP/1.1 400", b"HTTP/1.0 400"))
+    assert b"Content-Security-Policy" in answer
+    assert answer.endswith(b"expected an HTTP/1.1 request with lines of at most 32768 bytes\n")
+    assert caplog.records == []
 
 
 @in_loop
