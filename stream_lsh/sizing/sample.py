@@ -78,7 +78,7 @@ class _Recorded(LocalPipeline):
         super().__init__(pipeline.kind.scheme(), pipeline.kind.least, limits)
         self.effects: list[Effect] = []
 
-    def _held(self) -> Mapping[int, DocumentsState]:
+    def _owned(self) -> Mapping[int, DocumentsState]:
         return {}
 
     def _carried_out(self, effects: Iterable[Effect]) -> Iterator[Effect]:
