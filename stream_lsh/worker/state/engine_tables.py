@@ -12,9 +12,9 @@ from faust.types import TP
 
 from stream_lsh.errors import InvariantError
 from stream_lsh.pipeline.changelog.head import Extent
-from stream_lsh.worker.state.changelogged import Applied, Changelogged
 from stream_lsh.worker.engine.app import EngineApp
 from stream_lsh.worker.engine.reading.coalescing import RecordList
+from stream_lsh.worker.state.changelogged import Applied, Changelogged
 
 _RECORDS_AT_ONCE = 500
 _RECOVERY_BUFFER = 4  # events, which are chunks; 1 is a path of its own in the engine

@@ -10,11 +10,11 @@ from faust.types import TP
 from stream_lsh.config import parse
 from stream_lsh.wire.frames import decode_bands
 from stream_lsh.worker import maintenance as upkeep_module
-from stream_lsh.worker.state import settle_lag
 from stream_lsh.worker.engine.reading.backpressure import HIGH_BYTES, LOW_BYTES, Backpressure
 from stream_lsh.worker.maintenance import Maintenance
-from stream_lsh.worker.state.settle_lag import EXPIRY_SECONDS, LEAST_BYTES, SettleLag
+from stream_lsh.worker.state import settle_lag
 from stream_lsh.worker.state.pipeline_state import PipelineState
+from stream_lsh.worker.state.settle_lag import EXPIRY_SECONDS, LEAST_BYTES, SettleLag
 
 CONFIG = parse('[[pipeline]]\nname = "p"\nsource = "s"\n', "test.toml", {}).pipelines[0]
 BANDS, EDGES = CONFIG.internal_topic("bands"), TP(CONFIG.internal_topic("edges"), 0)

@@ -18,9 +18,9 @@ from stream_lsh.pipeline.changelog.head import Extent
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.wire.frames import encode_buckets
 from stream_lsh.wire.ledger_parts import encode_ledger
+from stream_lsh.worker.engine.reading.ordered_recovery import CurrentQueue
 from stream_lsh.worker.state import pipeline_state as state_module
 from stream_lsh.worker.state.changelogged import Applied, Changelogged
-from stream_lsh.worker.engine.reading.ordered_recovery import CurrentQueue
 from stream_lsh.worker.state.engine_tables import _ChangelogStore
 from stream_lsh.worker.state.pipeline_state import PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage

@@ -25,9 +25,9 @@ from stream_lsh.records.reading import Reader
 from stream_lsh.retention import BEGINNING_MS
 from stream_lsh.wire.frames import encode_buckets
 from stream_lsh.wire.ledger_parts import encode_ledger
-from stream_lsh.worker.state.changelogged import Applied, Changelogged
 from stream_lsh.worker.maintenance import Maintenance
 from stream_lsh.worker.monitoring.metrics import LagTimes, WorkerCollector
+from stream_lsh.worker.state.changelogged import Applied, Changelogged
 from stream_lsh.worker.state.pipeline_state import PipelineState, Traffic
 from stream_lsh.worker.storage.folder import DataFolder, Storage
 from stream_lsh.worker.topology import topics
