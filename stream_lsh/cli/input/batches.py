@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from stream_lsh.cli.output.atomic_files import Output, report_lines
+from stream_lsh.cli.output.outputs import Outputs
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.files.chunks import Part, Refused
 from stream_lsh.model import Document
@@ -75,6 +76,23 @@ def summary(reasons: Counter[str], hint: str = "") -> list[str]:
 def list_rejects(rejects: Output | None) -> str:
     """The hint of a command that has the option --rejects, where it was not given."""
     return "" if rejects else "; --rejects lists them"
+
+
+class CountsRejects:
+    """The rejects of a run over files, by reason; the base of such runs."""
+
+    _reasons: Counter[str]
+    _outputs: Outputs
+
+    @property
+    def refused(self) -> int:
+        """The number of rejects."""
+        return self._reasons.total()
+
+    @property
+    def rejected(self) -> list[str]:
+        """The line of the summary that counts the rejects."""
+        return summary(self._reasons, list_rejects(self._outputs.rejects))
 
 
 def _reject_line(refused: Refused) -> bytes:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from stream_lsh.allpairs.pairs import AllPairs
-from stream_lsh.cli.input.batches import batches, list_rejects, summary
+from stream_lsh.cli.input.batches import CountsRejects, batches
 from stream_lsh.cli.output.atomic_files import report_lines
 from stream_lsh.cli.output.outputs import Outputs
 from stream_lsh.cli.output.progress import Progress
@@ -26,7 +26,7 @@ _WRITTEN = 1000
 """Pairs that are written together."""
 
 
-class AllPairsRun:
+class AllPairsRun(CountsRejects):
     """One run.
 
     Args:
@@ -60,16 +60,6 @@ class AllPairsRun:
     def documents(self) -> int:
         """Documents that were read."""
         return len(self._pairs)
-
-    @property
-    def refused(self) -> int:
-        """Documents that were rejected."""
-        return self._reasons.total()
-
-    @property
-    def rejected(self) -> list[str]:
-        """The line of the summary that counts the rejects."""
-        return summary(self._reasons, list_rejects(self._outputs.rejects))
 
     def close(self) -> None:
         """Close the progress bar and the engine."""

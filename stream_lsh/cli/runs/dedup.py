@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.json import encode
 
-from stream_lsh.cli.input.batches import batches, list_rejects, summary
+from stream_lsh.cli.input.batches import CountsRejects, batches
 from stream_lsh.cli.options.common import TEXT_OPTIONS
 from stream_lsh.cli.output.atomic_files import report_lines
 from stream_lsh.cli.output.caps import caps_lines
@@ -117,7 +117,7 @@ class _Pending(NamedTuple):
     slot: int | None
 
 
-class DedupRun:
+class DedupRun(CountsRejects):
     """One run: from documents to the results and the summary.
 
     Args:
@@ -154,16 +154,6 @@ class DedupRun:
     def documents(self) -> int:
         """Documents that were read, deletes among them."""
         return self._pipeline.counts.documents
-
-    @property
-    def refused(self) -> int:
-        """Documents that were rejected."""
-        return self._reasons.total()
-
-    @property
-    def rejected(self) -> list[str]:
-        """The line of the summary that counts the rejects."""
-        return summary(self._reasons, list_rejects(self._outputs.rejects))
 
     def close(self) -> None:
         """End the signing processes, and remove the progress bar."""

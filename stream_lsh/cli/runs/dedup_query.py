@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from stream_lsh.cli.input.batches import batches, list_rejects, reject, summary
+from stream_lsh.cli.input.batches import CountsRejects, batches, reject
 from stream_lsh.cli.output.caps import caps_lines
 from stream_lsh.cli.output.outputs import Outputs
 from stream_lsh.cli.output.progress import Progress
@@ -72,7 +72,7 @@ def _shown(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, tuple) else "no limit" if value is None else str(value)
 
 
-class DedupQueryRun:
+class DedupQueryRun(CountsRejects):
     """One run.
 
     Args:
@@ -99,16 +99,6 @@ class DedupQueryRun:
     def size(self) -> int:
         """Indexed documents."""
         return len(self._pipeline.documents)
-
-    @property
-    def refused(self) -> int:
-        """Rejected documents and queries."""
-        return self._reasons.total()
-
-    @property
-    def rejected(self) -> list[str]:
-        """The line of the summary that counts the rejects."""
-        return summary(self._reasons, list_rejects(self._outputs.rejects))
 
     def close(self) -> None:
         """Remove the progress bar."""

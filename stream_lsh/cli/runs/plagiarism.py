@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from stream_lsh.applications.partial_copies import PartialCopies, PartialCopy
-from stream_lsh.cli.input.batches import batches, list_rejects, summary
+from stream_lsh.cli.input.batches import CountsRejects, batches
 from stream_lsh.cli.output.outputs import Outputs
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.output.terminal import clipped, plain
@@ -25,7 +25,7 @@ _UNITS = {"char": "characters", "code": "tokens"}
 """The units of shingles, where they are not words."""
 
 
-class PlagiarismRun:
+class PlagiarismRun(CountsRejects):
     """One run.
 
     Args:
@@ -55,16 +55,6 @@ class PlagiarismRun:
     def texts(self) -> int:
         """Texts that were read."""
         return len(self._copies)
-
-    @property
-    def refused(self) -> int:
-        """Rejected texts."""
-        return self._reasons.total()
-
-    @property
-    def rejected(self) -> list[str]:
-        """The line of the summary that counts the rejects."""
-        return summary(self._reasons, list_rejects(self._outputs.rejects))
 
     def summary(self) -> list[str]:
         """The lines of the summary."""

@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from stream_lsh.cli.input.batches import batches, list_rejects, reject, summary
+from stream_lsh.cli.input.batches import CountsRejects, batches, reject
 from stream_lsh.cli.output.caps import caps_lines
 from stream_lsh.cli.output.outputs import Outputs
 from stream_lsh.cli.output.progress import Progress
@@ -20,7 +20,7 @@ from stream_lsh.settings.units import counted
 from stream_lsh.wire.public import as_json
 
 
-class SingleFieldRun(ABC):
+class SingleFieldRun(CountsRejects, ABC):
     """One run.
 
     Args:
@@ -74,16 +74,6 @@ class SingleFieldRun(ABC):
     def size(self) -> int:
         """The number of values to compare."""
         return 0 if self.memory is None else len(self.memory)
-
-    @property
-    def refused(self) -> int:
-        """Number of rejected values."""
-        return self._reasons.total()
-
-    @property
-    def rejected(self) -> list[str]:
-        """The line of the summary that counts the rejects."""
-        return summary(self._reasons, list_rejects(self._outputs.rejects))
 
     def close(self) -> None:
         """Remove the progress bar."""
