@@ -194,7 +194,9 @@ def cluster_messages(
         >>> cluster_messages([ClusterChange("a", merged_into="z")], 7)
         [(b'a', None, [('merged_into', b'z')])]
     """
-    rows, value_of = [*_rows(changes)], value_of or _cluster_value
+    if not changes:
+        return []
+    rows, value_of = [*zip(*_columns(changes), strict=True)], value_of or _cluster_value
     values = [None if row[1] is None else value_of(row, version) for row in rows]
     messages: list[PublicMessage] = []
     for (id, *_, into, _), value, data in zip(rows, values, _json_lines(values), strict=True):
@@ -283,11 +285,6 @@ def mirror_value(now: SiteMirrors, min_share: float) -> bytes:
 def _columns(changes: Sequence[tuple[Any, ...]]) -> Sequence[Any]:
     """The columns of changes, at least one, as lists."""
     return changes.plain() if isinstance(changes, Table) else columns_of(changes)
-
-
-def _rows(changes: Sequence[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
-    """The rows of a table as plain tuples."""
-    return zip(*changes.plain(), strict=True) if isinstance(changes, Table) else changes
 
 
 def withdrawal(reason: str | None) -> Headers:
