@@ -9,12 +9,12 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from aiohttp import web
-from aiohttp.web_protocol import RequestHandler
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.web.access import COOKIE, SESSION_S, Sessions, is_own_host, is_own_origin
 from stream_lsh.web.changes import Changes
 from stream_lsh.web.links import link
+from stream_lsh.web.listener import Listener
 from stream_lsh.web.pages.page import Frame, Page, PipelineName
 from stream_lsh.web.pages.problem import unknown_page
 from stream_lsh.web.policy import HEADERS, KEPT, NOT_STORED
@@ -23,11 +23,13 @@ from stream_lsh.web.routes import Found, Reader, changes_of, find
 from stream_lsh.web.source import Source
 from stream_lsh.web.static_files import static_files
 
-_SHUTDOWN_SECONDS = 1.0
+_STREAM_END_SECONDS = 1.0
 _MOST_BODY = 4 << 20
 _MOST_PARAMETERS = 40
 _MOST_LINE = 32 << 10
 """The bytes of an address: the page of a review has up to four ids in it, each of up to 3 KB when it is encoded."""
+
+_FAILED = "This page failed. The log of the process has the reason."
 
 _log = logging.getLogger(__name__)
 
@@ -44,7 +46,7 @@ class PageServer:
     def __init__(self, source: Source, address: tuple[str, int], tokens: tuple[str, ...] = ()) -> None:
         self._source, self._address = source, address
         self._sessions = Sessions(tokens)
-        self._runner: web.ServerRunner | None = None
+        self._listener = Listener(self._handle, _reject, _MOST_LINE)
         self._reader = Reader(source)
         self._changes = Changes(source)
 
@@ -55,21 +57,16 @@ class PageServer:
             ConfigError: the address is not available.
         """
         host, port = self._address
-        runner = self._runner = web.ServerRunner(_Server(self._handle), shutdown_timeout=_SHUTDOWN_SECONDS)
-        await runner.setup()
         try:
-            await web.TCPSite(runner, host, port).start()
+            await self._listener.start(host, port)
         except OSError as error:
-            await self.stop()
             reason = error.strerror or error
             raise ConfigError(f"web pages: {host}:{port} cannot be used ({reason}): choose another port") from None
 
     async def stop(self) -> None:
         """Close the listener."""
-        await self._changes.end(_SHUTDOWN_SECONDS)
-        runner, self._runner = self._runner, None
-        if runner is not None:
-            await runner.cleanup()
+        await self._changes.end(_STREAM_END_SECONDS)
+        await self._listener.stop()
 
     async def _handle(self, request: Any) -> web.StreamResponse:
         try:
@@ -80,10 +77,8 @@ class PageServer:
             response = _plain(413, f"got a larger request, expected at most {_MOST_BODY} bytes")
         except Exception:
             _log.exception("a page failed: %s %s", request.method, request.rel_url.raw_path)
-            response = _plain(500, "This page failed. The log of the process has the reason.")
-        response.headers.setdefault("Cache-Control", NOT_STORED)
-        response.headers.update(HEADERS)
-        return response
+            response = _plain(500, _FAILED)
+        return _with_headers(response)
 
     async def _answered(self, request: Any) -> web.StreamResponse:
         path: str = request.rel_url.raw_path
@@ -193,30 +188,19 @@ class PageServer:
         return response
 
 
-class _Server(web.Server):
-    """The server of the library, with the connections of this module."""
+def _reject(status: int, error: BaseException | None) -> web.StreamResponse:
+    """The answer to a request that the parser rejects; its text is not repeated."""
+    if status >= 500:
+        return _with_headers(_plain(500, _FAILED))
+    return _with_headers(
+        _plain(status, f"got something else, expected an HTTP/1.1 request with lines of at most {_MOST_LINE} bytes")
+    )
 
-    def __call__(self) -> RequestHandler:
-        settings: dict[str, Any] = {"access_log": None, "max_line_size": _MOST_LINE, "max_field_size": _MOST_LINE}
-        return _Connection(self, loop=self._loop, **settings)
 
-
-class _Connection(RequestHandler):
-    """A connection; bytes that are no request get an answer, but no traceback in the log."""
-
-    __slots__ = ()
-
-    def handle_error(
-        self, request: Any, status: int = 500, exc: BaseException | None = None, message: str | None = None
-    ) -> web.StreamResponse:
-        """The answer to a request that the parser rejects; its text is not repeated."""
-        if status >= 500 or request.writer.output_size > 0:
-            return super().handle_error(request, status, exc, message)
-        expected = f"an HTTP/1.1 request with lines of at most {_MOST_LINE} bytes"
-        response = _plain(status, f"got something else, expected {expected}")
-        response.headers.update({**HEADERS, "Cache-Control": NOT_STORED})
-        response.force_close()
-        return response
+def _with_headers(response: web.StreamResponse) -> web.StreamResponse:
+    response.headers.setdefault("Cache-Control", NOT_STORED)
+    response.headers.update(HEADERS)
+    return response
 
 
 def _static(name: str) -> web.Response:

@@ -33,7 +33,7 @@ FIXED: Mapping[str, Any] = {
     "stream_wait_empty": True,  # False loses messages under way at SIGTERM
     "topic_allow_declare": False,  # `topics.required` creates them
     "topic_disable_leader": True,  # one topic and one subscription less
-    "web_enabled": False,  # `worker.web` has its own server
+    "web_enabled": False,  # `monitoring/web.py` has its own server
 }
 """Settings of faust that the guarantees rest on: an app cannot change them."""
 

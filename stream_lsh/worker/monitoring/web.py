@@ -18,6 +18,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from stream_lsh.config.query_api import is_loopback
 from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.errors import ConfigError
+from stream_lsh.web.listener import Listener
 from stream_lsh.web.rendering import require
 from stream_lsh.web.server import PageServer
 from stream_lsh.web.source import HttpSource
@@ -92,12 +93,9 @@ class WorkerWeb:
 
     async def serve(self, host: str, port: int) -> None:
         """Serve at this address until cancelled; if the address is not available, log a warning and return."""
-        pages = web.Application()
-        pages.add_routes([web.get(f"/{page.__name__}", page) for page in (self.metrics, self.health, self.ready)])
-        runner = web.AppRunner(pages, access_log=None)
+        listener = Listener(self._answer, _reject)
         try:
-            await runner.setup()
-            await web.TCPSite(runner, host, port).start()
+            await listener.start(host, port)
             _log.info("metrics and health: http://%s:%d/metrics", f"[{host}]" if ":" in host else host, port)
             await asyncio.Event().wait()
         except OSError as error:
@@ -107,19 +105,27 @@ class WorkerWeb:
                 *(host, port, error.strerror or error),
             )
         finally:
-            await runner.cleanup()
+            await listener.stop()
 
-    async def metrics(self, _: web.Request) -> web.Response:
+    async def _answer(self, request: Any) -> web.Response:
+        page = {"/metrics": self.metrics, "/health": self.health, "/ready": self.ready}.get(request.rel_url.raw_path)
+        if page is None:
+            return web.Response(text="There is no such page.\n", status=404)
+        if request.method not in ("GET", "HEAD"):
+            return web.Response(text="expected GET\n", status=405)
+        return await page()
+
+    async def metrics(self) -> web.Response:
         """All metrics, in the format of Prometheus."""
         ends = await self._ends()
         collector: Any = WorkerCollector(self._app, self._pipelines, self._maintenance, ends, self._lag_times)
         return web.Response(body=generate_latest(collector), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
-    async def health(self, _: web.Request) -> web.Response:
+    async def health(self) -> web.Response:
         """Answer as long as the process runs."""
         return web.Response(text="ok\n")
 
-    async def ready(self, _: web.Request) -> web.Response:
+    async def ready(self) -> web.Response:
         """Report whether the worker is at work."""
         if self._maintenance.at_work:
             return web.Response(text="ready\n")
@@ -137,3 +143,10 @@ class WorkerWeb:
                 return dict(await self._app.consumer.highwaters(*tps))
         except (KafkaError, TimeoutError):
             return {}
+
+
+def _reject(status: int, error: BaseException | None) -> web.Response:
+    """The answer to a request that the parser rejects, or that failed."""
+    if status >= 500:
+        return web.Response(text="This page failed. The log of the worker has the reason.\n", status=500)
+    return web.Response(text="got something else, expected an HTTP/1.1 request\n", status=status)

@@ -14,16 +14,15 @@ from typing import Any
 
 from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
-from aiohttp.web_protocol import RequestHandler
 
 from stream_lsh.config.query_api import is_loopback
 from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.errors import ConfigError
+from stream_lsh.web.listener import Listener
 from stream_lsh.wire.public import as_json
 from stream_lsh.worker.query.http.problems import Problem, problem_of
 from stream_lsh.worker.query.http.routes import JSON, Found, find
 
-_SHUTDOWN_SECONDS = 1.0
 _OTHER_BYTES = 64 << 10
 _MOST_LINE = 8 << 10
 
@@ -92,7 +91,7 @@ class QueryServer:
         self._config, self._handlers, self._body_limit = config, handlers, body_limit
         self._tokens = [token.encode() for token in config.ask_tokens]
         self._running = 0
-        self._runner: web.ServerRunner | None = None
+        self._listener = Listener(self._handle, _reject, _MOST_LINE, decompress=False)
         self.answered: dict[int, int] = {}
         """The number of answers by status."""
 
@@ -105,12 +104,9 @@ class QueryServer:
         address = self._config.ask_address
         if address is None:
             return
-        runner = self._runner = web.ServerRunner(_Server(self._handle), shutdown_timeout=_SHUTDOWN_SECONDS)
-        await runner.setup()
         try:
-            await web.TCPSite(runner, *address).start()
+            await self._listener.start(*address)
         except OSError as error:
-            await self.stop()
             raise ConfigError(
                 f"worker.ask: {self._config.ask} cannot be used ({error.strerror or error}): give each worker on a "
                 "machine its own address"
@@ -119,9 +115,7 @@ class QueryServer:
 
     async def stop(self) -> None:
         """Close the listener, and the connections after a second."""
-        runner, self._runner = self._runner, None
-        if runner is not None:
-            await runner.cleanup()
+        await self._listener.stop()
 
     async def _handle(self, request: Any) -> web.StreamResponse:
         try:
@@ -201,31 +195,12 @@ class QueryServer:
         return b"".join(parts)
 
 
-class _Server(web.Server):
-    """The server of the library; it answers requests that the parser rejects with problems."""
-
-    def __call__(self) -> RequestHandler:
-        settings: dict[str, Any] = {"access_log": None, "auto_decompress": False}
-        settings |= {"max_line_size": _MOST_LINE, "max_field_size": _MOST_LINE}
-        return _Connection(self, loop=asyncio.get_running_loop(), **settings)
-
-
-class _Connection(RequestHandler):
-    __slots__ = ()
-
-    def handle_error(
-        self, request: Any, status: int = 500, exc: BaseException | None = None, message: str | None = None
-    ) -> web.StreamResponse:
-        """The answer to a request that the parser rejects; its text is not repeated."""
-        if request.writer.output_size > 0 or isinstance(exc, ConnectionError):
-            raise ConnectionError("an answer was sent already, or the client has left")
-        if status >= 500:
-            _log.error("the query API failed", exc_info=exc)
-            problem = Problem("failed", "got an unexpected exception; see the log of the worker")
-        elif isinstance(exc, LineTooLong):
-            problem = Problem("malformed", f"got a longer line, expected at most {_MOST_LINE} bytes of path or header")
-        else:
-            problem = Problem("malformed", "got something else, expected an HTTP/1.1 request")
-        response = problem.response()
-        response.force_close()
-        return response
+def _reject(status: int, error: BaseException | None) -> web.StreamResponse:
+    """The answer to a request that the parser rejects; its text is not repeated."""
+    if status >= 500:
+        return Problem("failed", "got an unexpected exception; see the log of the worker").response()
+    if isinstance(error, LineTooLong):
+        return Problem(
+            "malformed", f"got a longer line, expected at most {_MOST_LINE} bytes of path or header"
+        ).response()
+    return Problem("malformed", "got something else, expected an HTTP/1.1 request").response()
