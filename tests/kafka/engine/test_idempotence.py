@@ -31,6 +31,23 @@ def lose_answers(client: Any, every: int) -> None:
     client.send = lossy
 
 
+def hold_first_answer(client: Any) -> asyncio.Event:
+    """Hold the answer to the next request to produce until the event is set."""
+    send, release, is_next = client.send, asyncio.Event(), True
+
+    async def holding(node: int, request: Any, **options: Any) -> Any:
+        nonlocal is_next
+        holds = is_next and isinstance(request, ProduceRequest)
+        is_next = is_next and not holds
+        answer = await send(node, request, **options)
+        if holds:
+            await release.wait()
+        return answer
+
+    client.send = holding
+    return release
+
+
 @pytest.mark.parametrize("repaired", [False, True])
 def test_a_record_whose_answer_is_lost_is_stored_once(broker: Broker, name: str, repaired: bool) -> None:
     async def run() -> tuple[list[Any], list[Any]]:
@@ -83,3 +100,30 @@ def test_a_record_that_waited_in_the_client_past_the_session_is_not_sent(broker:
         return await read(broker.address, name)
 
     assert [record.value for record in asyncio.run(run())] == [b"before"]
+
+
+@pytest.mark.parametrize("repaired", [False, True])
+def test_a_record_waits_for_no_answer_about_another_partition(broker: Broker, name: str, repaired: bool) -> None:
+    """Records of one partition wait for each other, so that a repeated request cannot reverse their order."""
+
+    async def run() -> list[bool]:
+        await make_topics(broker.address, name)
+        app = either_app(repaired, broker.address, f"{name}-app")
+        app.agent(app.topic(name))(_reading)
+        async with running(app):
+
+            async def sent(value: bytes, partition: int) -> Any:
+                return await app.producer.send(name, None, value, partition, None, None)
+
+            await asyncio.gather(*[await sent(b"before", partition) for partition in range(2)])
+            answered = hold_first_answer(app.producer._ensure_producer().client)
+            held = await sent(b"held", 0)
+            await asyncio.sleep(0.1)
+            others = [await sent(b"same partition", 0), await sent(b"other partition", 1)]
+            await asyncio.wait(others, timeout=1)
+            stored = [other.done() for other in others]
+            answered.set()
+            await asyncio.gather(held, *others)
+        return stored
+
+    assert asyncio.run(run()) == [False, repaired]

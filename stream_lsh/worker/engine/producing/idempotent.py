@@ -12,8 +12,11 @@ Fault (both): a batch that waits in the client is sent whenever its broker is in
 stopped past its session in between, behind the records of the new owner.  Here the fence is checked before each
 request, and the deliveries fail.
 
-Delete when: the engine has a setting for it, and the client one for the time after which it gives up, and a hook before
-a request.
+Fault (aiokafka 0.14.0): a batch waits until the broker has answered the request before it, also if that has batches of
+other partitions only.  Here only batches of one partition wait for each other.
+
+Delete when: the engine has a setting for it, and the client settings for the time after which it gives up and for
+requests in flight, and a hook before a request.
 """
 
 from collections.abc import Mapping
@@ -36,7 +39,9 @@ class IdempotentProducer(driver.Producer):
         sender, fence = producer._sender, cast(Any, self.transport.app).fence
 
         async def send(node_id: int, batches: Mapping[Any, Any]) -> None:
-            await sender.client.ready(node_id)  # a connection may take long; with one, a request is written at once
+            # A connection may take long; with one, a request is written at once, and the next one need not wait.
+            if await sender.client.ready(node_id):
+                sender._in_flight.discard(node_id)
             try:
                 fence.check()
             except DoubtError as doubt:
@@ -44,7 +49,7 @@ class IdempotentProducer(driver.Producer):
                     batch.failure(exception=doubt)
             else:
                 await _Expiring(sender, batches).do(node_id)
-            sender._in_flight.remove(node_id)
+            sender._in_flight.discard(node_id)
             sender._muted_partitions.difference_update(batches)
 
         sender._send_produce_req = send
