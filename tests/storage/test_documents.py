@@ -377,6 +377,21 @@ def test_ten_thousand_versions_of_a_document_leave_the_contents_of_one(tmp_path:
     store.close()
 
 
+@pytest.mark.parametrize("successor", [Row("a", 7, 7, 7, "text 7", (3,)), Row("a", 5, 5, 7, None, (3,))])
+def test_contents_that_an_earlier_owner_stored_late_are_deleted_with_their_version(
+    successor: Row, tmp_path: Path
+) -> None:
+    # The successor rejects or expires version 5, by another clock or horizon, so it does not retire that version.
+    rows = [Row("a", 3, 3, 3, "text 3"), Row("a", 5, 5, 5, "text 5", (3,)), successor]
+    store = store_of(tmp_path / "d")
+    table = store.table()
+    Log([record_of([row], SLOTS) for row in rows]).recover(table, store)
+    live = 0 if successor.text is None else 1
+    assert [sum(1 for _ in store._items(prefix)) for prefix in (b"t", b"s")] == [live, live] == [len(table)] * 2
+    assert not store._replaced
+    store.close()
+
+
 @pytest.mark.parametrize(
     "identity",
     [
@@ -518,7 +533,7 @@ def test_the_contents_written_last_are_in_memory_until_they_are_retired(
 
     def write(offset: int, rows: list[Row]) -> None:
         record = record_of(rows, SLOTS)
-        store.put(np.arange(len(rows)), record)
+        store.put(np.arange(len(rows)), record, {})
         head.note(offset, extent_of_documents(record))
         store.write(record, np.ones(len(rows), np.bool_), offset, head)
 

@@ -4,7 +4,7 @@ A table identifies every version by its row, which is reused, and by its ref, wh
 row; a store on disk uses the ref.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -21,12 +21,14 @@ CHUNK = 1 << CHUNK_BITS
 class Contents(Protocol):
     """Texts, signatures and metadata of live versions."""
 
-    def put(self, rows: I64, record: DocumentsRecord) -> None:
+    def put(self, rows: I64, record: DocumentsRecord, replaced: Mapping[int, int]) -> None:
         """Store the contents of a record; for a version that is not live, clear the contents of its row.
 
         Args:
             rows: int64[n], the row of each version of the record; -1 for one that is not kept.
             record: to store.
+            replaced: the ref of each live version that is replaced, by the ref of the new one; a marker may have the
+                same ref.
         """
 
     def texts(self, rows: I64, refs: U64) -> list[str]:
@@ -67,8 +69,8 @@ class MemoryContents:
         self._texts: list[str] = []
         self._abouts: list[About] = []  # only where there are stories
 
-    def put(self, rows: I64, record: DocumentsRecord) -> None:
-        """Store the contents of a record."""
+    def put(self, rows: I64, record: DocumentsRecord, replaced: Mapping[int, int]) -> None:
+        """Store the contents of a record; a version that is replaced had the same row."""
         kept = np.flatnonzero(rows >= 0)
         if not kept.size:
             return

@@ -187,6 +187,7 @@ class DocumentTable:
         """
         rows = np.empty(len(record), np.int64)
         live, is_late = record.live.tolist(), record.acknowledged < self.acknowledged
+        replaced = dict[int, int]()
         for position, (id, ref) in enumerate(zip(record.ids, record.refs.tolist(), strict=True)):
             if is_late and ref_offset(ref) < self.acknowledged:
                 rows[position] = -1
@@ -199,7 +200,8 @@ class DocumentTable:
                 if known > ref:
                     rows[position] = -1
                     continue
-                self._row_by_ref.pop(known)
+                if self._row_by_ref.pop(known) is not None and (known < ref or not live[position]):
+                    replaced[ref] = known
                 self._replayable.retired.pop(row, None)
             if not live[position]:
                 self._replayable.add(ref, row)
@@ -208,7 +210,7 @@ class DocumentTable:
                 self._oldest.add(ref)
             rows[position] = row
         self._write(record, rows)
-        self._contents.put(rows, record)
+        self._contents.put(rows, record, replaced)
         for watching in self._watching:
             watching.put(rows, record)
         self._replayable.add_retired(record, rows)

@@ -27,7 +27,7 @@ RocksDB keeps a checksum of every block and of every blob, and checks it with ev
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -73,17 +73,11 @@ class DocumentStore(PartitionStore):
     """
 
     def __init__(
-        self,
-        place: Path,
-        identity: Identity,
-        slots: int,
-        width: int,
-        stories: bool = False,
-        *,
-        partitions: int = 1,
+        self, place: Path, identity: Identity, slots: int, width: int, stories: bool = False, *, partitions: int = 1
     ) -> None:
         self._slots, self._width, self._stories, self._partitions = slots, width, stories, partitions
         self._under_way: dict[int, Contents] = {}
+        self._replaced: dict[int, int] = {}
         self._recent = RecentContents()
         self._start: int | None = None
         self._changes: int | None = None  # noted since the file was written; None for no file
@@ -112,6 +106,7 @@ class DocumentStore(PartitionStore):
     def _let_go(self) -> None:
         self.close()
         self._under_way.clear()
+        self._replaced.clear()
         self._recent.clear()
 
     def close(self) -> None:
@@ -265,8 +260,9 @@ class DocumentStore(PartitionStore):
             self._open_db.write(batch, self._unlogged)
             self._begin_changes(table.entries)
 
-    def put(self, rows: I64, record: DocumentsRecord) -> None:
+    def put(self, rows: I64, record: DocumentsRecord, replaced: Mapping[int, int]) -> None:
         """Keep the contents of a record in memory, until it is written."""
+        self._replaced |= replaced
         abouts = in_full(record.abouts, len(record))
         for position in np.flatnonzero((rows >= 0) & record.live).tolist():
             contents = record.texts[position], record.signatures[position].tobytes(), abouts[position]
@@ -285,7 +281,9 @@ class DocumentStore(PartitionStore):
             DoubtError: the disk is full, or does not work.
         """
         batch = WriteBatch(raw_mode=True)
-        for ref in record.retired_refs.tolist():
+        # Usually the same.  But an earlier owner may have stored a version that this record's writer did not know.
+        replaced = [old for ref in record.refs.tolist() if (old := self._replaced.pop(ref, None)) is not None]
+        for ref in {*record.retired_refs.tolist(), *replaced}:
             self._forget(batch, ref)
         self._put_versions(batch, record, stored)
         put_texts(batch, record, self._needed(record, stored), offset)

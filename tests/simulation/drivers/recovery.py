@@ -109,7 +109,7 @@ class PartitionState:
         rows = [*chain.from_iterable(map(ids.read, range(len(ids.sizes))))] if isinstance(ids, ShardedIds) else ids
         place = {id: at for at, id in enumerate(rows)}
         contents = MemoryContents(scheme.slots)
-        contents.put(np.array([place[id] for id in kept.ids], np.int64), kept)
+        contents.put(np.array([place[id] for id in kept.ids], np.int64), kept, {})
         return DocumentTable.restored(scheme.slots, contents, versions, counts=scheme.counts())
 
 
