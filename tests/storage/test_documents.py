@@ -438,6 +438,30 @@ def test_damage_is_found_and_nothing_of_it_is_read(suffix: str, harm: str, tmp_p
     store.close()
 
 
+@pytest.mark.parametrize("has_file", [True, False])
+def test_a_damaged_block_of_versions_is_found_at_the_start(
+    has_file: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = [Row(f"{n}", make_ref(0, n), n, n, "text") for n in range(2_000)]
+    changes = [Row(f"{n}", make_ref(0, 5_000 + n), n, n, "text", (n,)) for n in range(500)]
+    log = Log([record_of(rows, SLOTS), record_of(changes, SLOTS)])
+    store = store_of(tmp_path / "d")
+    table = store.table()
+    Log(log.records[:1]).recover(table, store)
+    if has_file:
+        store.save(table)
+    log.recover(table, store, first=1)
+    store.close()
+    newest = max(tmp_path.glob("d/*.sst"))
+    data = bytearray(newest.read_bytes())
+    data[len(data) * 3 // 4] ^= 1
+    newest.write_bytes(data)
+    store = store_of(tmp_path / "d")
+    assert len(store.table()) == 0
+    assert "block checksum mismatch" in caplog.text
+    store.close()
+
+
 def test_a_copy_in_an_earlier_format_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -28,7 +28,6 @@ RocksDB keeps a checksum of every block and of every blob, and checks it with ev
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +45,14 @@ from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.documents.versions import LIVE, MARKER, META, Versions
 from stream_lsh.retention import Horizon
 from stream_lsh.worker.storage.contents import NO_METADATA, metadata_bytes, metadata_in, put_texts, texts_at
-from stream_lsh.worker.storage.folder import Identity, writing
+from stream_lsh.worker.storage.folder import Identity, reading, writing
 from stream_lsh.worker.storage.partition import PartitionStore
 from stream_lsh.worker.storage.recent import Contents, RecentContents
-from stream_lsh.worker.storage.rocksdb import open_rocksdb
+from stream_lsh.worker.storage.rocksdb import expect_end, open_rocksdb
 from stream_lsh.worker.storage.versions import read_versions, retired_values, revised, versions_of, write_versions
 
-_IDENTITY, _OFFSET, _HORIZON, _HAS_FILE = b"!identity", b"!offset", b"!horizon", b"!file"
-_ACKNOWLEDGED = b"!acknowledged"
+_IDENTITY, _OFFSET, _HAS_FILE = b"!identity", b"!offset", b"!file"
+_HORIZON, _ACKNOWLEDGED = b"!horizon", b"!acknowledged"
 _FILE = "versions.arrays"
 _FEW_CHANGES = 10_000  # are read one by one, however few versions there are
 _log = logging.getLogger(__name__)
@@ -149,7 +148,8 @@ class DocumentStore(PartitionStore):
         versions = read_versions(self._place / _FILE, self.horizon, self.acknowledged)
         noted = [json.loads(value) for _, value in self._items(b"c")]
         ids = sorted({id for of_note in noted for id in of_note})
-        values = self._open_db[[_version_key(id) for id in ids]] if ids else []
+        with reading(self._place):
+            values = self._open_db[[_version_key(id) for id in ids]] if ids else []
         self._begin_changes(versions.meta.size, len(noted), len(ids))
         return revised(versions, dict(zip(ids, values, strict=True)), self._width)
 
@@ -182,11 +182,15 @@ class DocumentStore(PartitionStore):
             yield int.from_bytes(key[1:]), Extent(newest_ms, refs, entries)
 
     def _items(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
-        try:
-            end = bytes([prefix[0] + 1])
-            yield from takewhile(lambda item: item[0] < end, self._open_db.items(from_key=prefix))
-        except Exception as error:
-            raise DamagedBytes(f"{self._place}: {error}") from error
+        """The entries whose keys begin with one byte, in order; raises DamagedBytes if some cannot be read."""
+        last, end = prefix, bytes([prefix[0] + 1])
+        with reading(self._place):
+            for key, value in self._open_db.items(from_key=prefix):
+                if key >= end:
+                    return
+                yield key, value
+                last = key
+            expect_end(self._open_db, last)
 
     def texts(self, rows: I64, refs: U64) -> list[str]:
         """The text of each live version.
@@ -307,9 +311,8 @@ class DocumentStore(PartitionStore):
     def _commit_record(self, batch: WriteBatch, offset: int, head: LogHead) -> None:
         """Write the batch of a record, with its place in the changelog; the blocks of dropped records are deleted."""
         first, extent = head.last_run
-        named = np.array(extent.refs, "<u8").tobytes()
         numbers = np.array((extent.newest_ms, extent.entries), "<i8").tobytes()
-        batch.put(b"h" + first.to_bytes(8), numbers + named)
+        batch.put(b"h" + first.to_bytes(8), numbers + np.array(extent.refs, "<u8").tobytes())
         if head.start != self._start:
             for prefix in (b"h", b"b"):
                 batch.delete_range(prefix, prefix + (head.start or 0).to_bytes(8))
@@ -346,8 +349,7 @@ class DocumentStore(PartitionStore):
 
     def _passed(self, times: I64, refs: U64) -> Bools:
         """Whether the horizon has passed each version: bool[n]."""
-        passed = self.horizon.passed
-        return np.fromiter(map(passed, times.tolist(), refs.tolist()), np.bool_, refs.size)
+        return np.fromiter(map(self.horizon.passed, times.tolist(), refs.tolist()), np.bool_, refs.size)
 
     def expire(self, rows: I64, refs: U64, ids: Sequence[str], horizon: Horizon) -> None:
         """Delete expired versions; raises as `write`."""

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from stream_lsh.errors import ConfigError, DoubtError, StateError
+from stream_lsh.errors import ConfigError, DamagedBytes, DoubtError, StateError
 
 _FORMATS = {"documents": 2, "buckets": 1, "ledger": 1}
 """Of the copy of each table; a copy in another format is useless."""
@@ -118,6 +118,19 @@ def remove(place: Path, why: object) -> None:
     """Remove an unusable copy, and log it: its state will be read from the changelog."""
     _log.warning("%s; it is removed, and the state read from the changelog", why)
     shutil.rmtree(place, ignore_errors=True)
+
+
+@contextmanager
+def reading(place: Path) -> Iterator[None]:
+    """Convert errors of a read.
+
+    Raises:
+        DamagedBytes: the bytes are damaged, or the disk does not work.
+    """
+    try:
+        yield
+    except Exception as error:
+        raise DamagedBytes(f"{place}: {error}") from error
 
 
 @contextmanager
