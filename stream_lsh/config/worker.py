@@ -37,7 +37,7 @@ class WorkerConfig:
     session_timeout_ms: int = field(
         default=6_000,
         metadata=key(
-            span(least="1s"),
+            span(least="1s", most="1d"),
             "the silence after which other workers take over; brokers refuse less than their "
             "`group.min.session.timeout.ms`, 6s",
             "session_timeout",
@@ -46,7 +46,7 @@ class WorkerConfig:
     commit_interval_ms: int = field(
         default=500,
         metadata=key(
-            span(least="50ms"),
+            span(least="50ms", most="1h"),
             "the time between two commits of offsets: a crash repeats at most the work since the last one",
             "commit_interval",
         ),
@@ -92,7 +92,7 @@ class WorkerConfig:
     )
     ask_timeout_ms: int = field(
         default=2_000,
-        metadata=key(span(least="50ms"), "the time after which a query times out", "ask_timeout"),
+        metadata=key(span(least="50ms", most="1h"), "the time after which a query times out", "ask_timeout"),
     )
 
     @property

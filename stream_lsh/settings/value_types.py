@@ -140,9 +140,9 @@ def choice(options: Sequence[str]) -> ValueType:
     return ValueType(expected, convert)
 
 
-def span(*, least: str = "0s", endless: bool = False) -> ValueType:
+def span(*, least: str = "0s", most: str = _LONGEST_SPAN, endless: bool = False) -> ValueType:
     """A span of time, in milliseconds; if `endless`, "" and 0 stand for no end and become None."""
-    shortest, longest = span_ms(least) or 0, span_ms(_LONGEST_SPAN) or 0
+    shortest, longest = span_ms(least) or 0, span_ms(most) or 0
 
     def convert(value: object) -> int | None:
         ms = 0 if value in (0, "0") and not isinstance(value, bool) else None
@@ -152,7 +152,7 @@ def span(*, least: str = "0s", endless: bool = False) -> ValueType:
             raise InvalidValue
         return ms or (None if endless else 0)
 
-    start = f"a span such as 3d, 12h, 90m, 30s or 500ms, from {least} to {_LONGEST_SPAN}"
+    start = f"a span such as 3d, 12h, 90m, 30s or 500ms, from {least} to {most}"
     expected = start.replace(f"from {least}", "up") + ', or "" for no end' if endless else start
     return ValueType(expected, convert, shown=lambda ms: _toml("" if ms is None else span_text(ms)))
 

@@ -259,11 +259,15 @@ def test_a_mistake_in_a_pipeline(lines: str, message: str) -> None:
         ("worker.web = 'a:65536'", "2: worker.web: got 'a:65536', expected host:port, or \"\" for none"),
         (
             "worker.session_timeout = '999ms'",
-            f"2: worker.session_timeout: got '999ms', expected {SPAN}, from 1s to 1000000d",
+            f"2: worker.session_timeout: got '999ms', expected {SPAN}, from 1s to 1d",
         ),
         (
             "worker.commit_interval = 0",
-            f"2: worker.commit_interval: got 0, expected {SPAN}, from 50ms to 1000000d",
+            f"2: worker.commit_interval: got 0, expected {SPAN}, from 50ms to 1h",
+        ),
+        (
+            "worker.session_timeout = '25d'",  # more ms than a request to join a group can hold
+            f"2: worker.session_timeout: got '25d', expected {SPAN}, from 1s to 1d",
         ),
         ("pipeline = 'news'", "1: pipeline: got 'news', expected a table or several"),
         ("pipeline = ['news']", "1: pipeline: got a string, expected a table"),
