@@ -61,8 +61,8 @@ def _contradictions(worker: WorkerConfig) -> Iterator[tuple[str, str]]:
             f"got {worker.ask!r} without a token, expected `ask_token` or `ask_token_file`: only a loopback address, "
             "such as 127.0.0.1:6067, needs none",
         )
-    if worker.ask == worker.web:
-        yield "ask", f"got {worker.ask!r}, which is also the address of `web`, expected another address"
+    if _overlap(worker.ask, worker.web):
+        yield "ask", _shared_with(worker, "ask", "web")
     if _is_unspecified(address[0]) and advertised is None:
         yield (
             "ask",
@@ -78,14 +78,28 @@ def _contradictions_of_pages(worker: WorkerConfig) -> Iterator[tuple[str, str]]:
     if address is None:
         return
     for name in ("ask", "web"):
-        if worker.ui == getattr(worker, name):
-            yield "ui", f"got {worker.ui!r}, which is also the address of `{name}`, expected another address"
+        if _overlap(worker.ui, getattr(worker, name)):
+            yield "ui", _shared_with(worker, "ui", name)
     if not is_loopback(address[0]) and worker.ask_token is None:
         yield (
             "ui",
             f"got {worker.ui!r} without a token, expected `ask_token` or `ask_token_file`: only a loopback address, "
             "such as 127.0.0.1:6070, needs none",
         )
+
+
+def _shared_with(worker: WorkerConfig, name: str, other: str) -> str:
+    theirs = getattr(worker, other)
+    return f"got {getattr(worker, name)!r}, which is also the address of `{other}`, {theirs!r}, expected another port"
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether a process can listen on only one of two addresses; an empty one overlaps none."""
+    ours, theirs = host_and_port(one), host_and_port(other)
+    if ours is None or theirs is None or ours[1] != theirs[1]:
+        return False
+    hosts = {"127.0.0.1" if host == "localhost" else host for host in (ours[0], theirs[0])}
+    return len(hosts) == 1 or any(map(_is_unspecified, hosts))
 
 
 def is_loopback(host: str) -> bool:

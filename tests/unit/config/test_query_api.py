@@ -61,6 +61,11 @@ def test_tokens_are_read_from_a_key_or_a_file(tmp_path: Path) -> None:
         ({"ask": "127.0.0.1:6067", "ui": "127.0.0.1:6066"}, "which is also the address of `web`"),
         ({"ask": "127.0.0.1:6067", "ui": "6070"}, "worker.ui: got '6070', expected host:port"),
         ({"ask": "127.0.0.1:6066"}, "worker.ask: got '127.0.0.1:6066', which is also the address of `web`"),
+        ({"ask": "localhost:6066"}, "worker.ask: got 'localhost:6066', which is also the address of `web`, '127.0.0.1"),
+        (
+            {"ask": "0.0.0.0:6066", "ask_advertised": "10.0.0.1:6066", "ask_token": TOKEN},
+            "worker.ask: got '0.0.0.0:6066', which is also the address of `web`, '127.0.0.1:6066', expected another",
+        ),
         ({"ask": "127.0.0.1"}, "worker.ask: got '127.0.0.1', expected host:port"),
         ({"ask_token": "hunter2"}, "worker.ask_token: got invalid characters or a short token (not shown)"),
         ({"ask_token": f"{TOKEN} {TOKEN} {TOKEN}"}, "expected one or two tokens of 16 or more"),
@@ -86,7 +91,7 @@ def test_an_address_that_all_share_is_reported_for_each_pair() -> None:
     address = "127.0.0.1:6067"
     with pytest.raises(ConfigError) as caught:
         worker({"ask": address, "ui": address, "web": address})
-    shared = f"got '{address}', which is also the address of `{{}}`, expected another address"
+    shared = f"got '{address}', which is also the address of `{{}}`, '{address}', expected another port"
     assert [*caught.value.problems] == [
         f"news.toml:3: worker.ask: {shared.format('web')}",
         f"news.toml:4: worker.ui: {shared.format('ask')}",
