@@ -72,6 +72,7 @@ def _check_security(security: SecurityConfig, problems: Problems) -> None:
             issues.append(("password", f"got none, expected it or `password_file`, as the protocol is {protocol}"))
     else:
         credentials = {
+            "mechanism": problems.has((*_SECURITY, "mechanism")),
             "username": security.username,
             "password": security.password,
             "password_file": security.password_file,

@@ -369,6 +369,10 @@ def test_a_mistake_between_pipelines(second: str, message: str) -> None:
             ],
         ),
         (
+            {"protocol": "SSL", "mechanism": "PLAIN"},
+            ["mechanism: got one, expected none, as the protocol is SSL: only SASL_SSL and SASL_PLAINTEXT use it"],
+        ),
+        (
             {"protocol": "PLAINTEXT", "ca_file": "FILE"},
             ["ca_file: got one, expected none, as the protocol is PLAINTEXT: only SSL and SASL_SSL use it"],
         ),
