@@ -16,6 +16,7 @@ from stream_lsh.config.query_api import with_tokens
 from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.kind import Default, Kind
+from stream_lsh.kinds.registry import KINDS
 from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import Key, keys_of
 from stream_lsh.settings.toml import Path, key_lines, tables_of
@@ -167,7 +168,8 @@ class _Reader:
         place = next((at for at in self._variables if at[: len(path) + 1] == (*path, name)), (*path, name))
         if place in self._variables:
             self.problems.variables[place] = self._variables[place]
-        homes = dict.fromkeys(title for title, there in _titles() if name in there)
+        kind = self._kinds.get(path[:2])
+        homes = dict.fromkeys(title for title, there in _titles([kind] if kind else KINDS) if name in there)
         if kinds:
             hint = f"; `{'.'.join(within)}` is a key of kind = {_or(kinds)}, not of {_or([self._kinds[path[:2]]])}"
         elif homes:
@@ -236,14 +238,14 @@ class _Reader:
         return () if key.required else key.default  # only a list of topics is required
 
 
-def _titles() -> Iterator[tuple[str, Mapping[str, Key]]]:
-    """The tables, as the file has them, with their keys."""
+def _titles(kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Key]]]:
+    """The tables of a configuration with pipelines of some kinds, as the file has them, with their keys."""
     for name, table in _TABLES.items():
         yield f"[{name}]", keys_of(table)
         for key in keys_of(table).values():
             if key.table is not None:
                 yield f"[{name}.{key.name}]", key.inner()
-    yield from tables_of_pipelines()
+    yield from tables_of_pipelines(kinds)
 
 
 def _or(kinds: Sequence[str]) -> str:

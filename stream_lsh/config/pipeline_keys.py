@@ -1,6 +1,6 @@
 """The keys of a `[[pipeline]]` of each kind: those that every pipeline has, and those of the kind."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from stream_lsh.config.model import PipelineConfig
@@ -44,9 +44,9 @@ def _has(keys: Mapping[str, Key], names: tuple[str, ...]) -> bool:
     return key.table is not None and _has(key.inner(), names[1:])
 
 
-def tables() -> Iterator[tuple[str, Mapping[str, Key]]]:
-    """The tables of a pipeline of any kind, as the file has them, with their keys."""
-    for kind in KINDS:
+def tables(kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Key]]]:
+    """The tables of a pipeline of each kind, as the file has them, with their keys."""
+    for kind in kinds:
         keys = pipeline_keys(kind_class(kind))
         yield "[pipeline]", keys
         for key in keys.values():

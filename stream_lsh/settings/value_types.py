@@ -112,6 +112,8 @@ def got(value: object, *, secret: bool = False) -> str:
 
 def sort_of(value: object) -> str:
     """The type of a value, for messages."""
+    if value == []:
+        return "an empty list"
     sorts: dict[type, str] = {dict: "a table", list: "a list", bool: "a boolean", str: "a string"}
     return sorts.get(type(value), "a number" if isinstance(value, int | float) else "a date or time")
 
@@ -232,8 +234,11 @@ def _topic(value: object) -> str:
 def _topics(value: object) -> tuple[str, ...]:
     listed = value if isinstance(value, list) else [value]
     topics = _each(_topic, listed)
-    if not topics or len(set(topics)) < len(topics):
+    if not topics:
         raise InvalidValue
+    repeated = next((topic for at, topic in enumerate(topics) if topic in topics[:at]), None)
+    if repeated is not None:
+        raise InvalidValue(expected="topics that differ", entry=repeated)
     return topics
 
 

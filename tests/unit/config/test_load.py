@@ -56,6 +56,7 @@ def pipeline(lines: str) -> str:
         ("brokers = 1", "3: pipeline.brokers: got an unknown key; it belongs in [kafka]"),
         ("'\\u0000 ' = 1", "3: pipeline.'\\\\u0000 ': got an unknown key; see docs/reference/configuration.md"),
         ("topics.foo = 'x'", "3: pipeline.topics.foo: got an unknown key; see docs/reference/configuration.md"),
+        ("guards.size = 3", "3: pipeline.guards.size: got an unknown key; did you mean 'max_size'?"),
         ("name = 'né'", f"3: pipeline.name: got 'n\\xe9', expected {TOPIC}; did you mean 'n'?"),
         ("name = 7", f"3: pipeline.name: got 7, expected {TOPIC}"),
         ("name = ''", f"3: pipeline.name: got '', expected {TOPIC}"),
@@ -239,7 +240,10 @@ def test_a_mistake_in_a_pipeline(lines: str, message: str) -> None:
             f"1: pipeline.source: got a list with 'n\\xe9', expected {TOPIC}; several as a list, with `rekey`; did you "
             "mean 'n'?",
         ),
-        ("kafka.brokers = []", "2: kafka.brokers: got a list, expected host:port, several with commas or as a list"),
+        (
+            "kafka.brokers = []",
+            "2: kafka.brokers: got an empty list, expected host:port, several with commas or as a list",
+        ),
         (
             "kafka.brokers = 'ann:hunter2@a:1'",
             "2: kafka.brokers: got '***@a:1', expected host:port, several with commas or as a list",
@@ -277,10 +281,13 @@ def test_a_mistake_in_a_pipeline(lines: str, message: str) -> None:
             "pipeline.source = ['s', 't']",
             "1: pipeline.source: got 2 topics, expected one: `rekey = true` copies several to one keyed by id",
         ),
-        ("pipeline.source = []", f"1: pipeline.source: got a list, expected {TOPIC}; several as a list, with `rekey`"),
+        (
+            "pipeline.source = []",
+            f"1: pipeline.source: got an empty list, expected {TOPIC}; several as a list, with `rekey`",
+        ),
         (
             "pipeline.source = ['s', 's']",
-            f"1: pipeline.source: got a list, expected {TOPIC}; several as a list, with `rekey`",
+            "1: pipeline.source: got a list with 's', expected topics that differ",
         ),
         (
             "pipeline.source = ['s', 1]",
