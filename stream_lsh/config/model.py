@@ -25,6 +25,8 @@ from stream_lsh.settings.value_types import choice, size, span, whole
 from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.message import AUTO, FIRST_SURE_MS, MAX_AHEAD_MS, MAX_DOCUMENT_BYTES, TIME_UNITS, ParseRules
 
+MOST_PARTITIONS = 10_000
+
 
 def _converted(name: object) -> Kind:
     return kind_class(choice(tuple(KINDS)).convert(name))()
@@ -60,7 +62,7 @@ class PipelineConfig(TopicNames):
     partitions: int = field(
         default=4,
         metadata=key(
-            whole(1, 10_000),
+            whole(1, MOST_PARTITIONS),
             "the partitions of the source, if the worker creates it; with `rekey`, those of the copy",
         ),
     )

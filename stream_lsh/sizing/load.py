@@ -11,6 +11,8 @@ BUSY_BATCH = 128
 """The documents in a batch of a worker that has all it can do: `python -m benchmarks.worker.costs --part worker`."""
 WAIT_SECONDS = 0.1
 """The documents that arrive at a partition within this time are one batch, if the worker is not behind."""
+_MOST_RATE, _MOST_PAIRS = 10**9, 10**6
+"""The greatest rate at a peak, and the most pairs per document: no stream has more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +48,12 @@ class Load:
             problems.append(f"rate: got {self.rate:g}, expected a number above 0")
         if not self.peak >= 1:
             problems.append(f"peak: got {self.peak:g}, expected 1 or more")
-        if not self.matches >= 0:
-            problems.append(f"matches: got {self.matches:g}, expected 0 or more")
+        if self.rate > 0 and self.peak >= 1 and not self.rate * self.peak <= _MOST_RATE:
+            problems.append(f"rate: got {self.rate:g}, at the peak {self.rate * self.peak:g}, expected at most 1e9")
+        if not 0 <= self.candidates <= _MOST_PAIRS:
+            problems.append(f"candidates: got {self.candidates:g}, expected 0 to {_MOST_PAIRS:,}")
+        if not 0 <= self.matches <= _MOST_PAIRS:
+            problems.append(f"matches: got {self.matches:g}, expected 0 to {_MOST_PAIRS:,}")
         elif not 0 <= self.near_duplicates <= 1:
             problems.append(f"near-duplicates: got {self.near_duplicates:g}, expected 0 to 1")
         elif self.matches < self.near_duplicates:

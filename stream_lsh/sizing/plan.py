@@ -6,7 +6,7 @@ from functools import partial
 from math import ceil
 from typing import NamedTuple
 
-from stream_lsh.config.model import Config, PipelineConfig
+from stream_lsh.config.model import MOST_PARTITIONS, Config, PipelineConfig
 from stream_lsh.errors import ConfigError
 from stream_lsh.settings.units import count_text, size_text
 from stream_lsh.sizing import costs
@@ -123,8 +123,11 @@ def plan(config: Config, pipeline: PipelineConfig, load: Load, partitions: int =
         memory: the most bytes of a worker.
 
     Raises:
-        ConfigError: nothing limits the number of documents that are kept; example documents do not match.
+        ConfigError: nothing limits the number of documents that are kept; there are too many partitions; documents of
+            this size are too large, or do not match.
     """
+    if partitions > MOST_PARTITIONS:
+        raise ConfigError(f"partitions: got {partitions}, expected at most {MOST_PARTITIONS}")
     sample = sample_of(pipeline, load.size, load.partners)
     counts = (partitions,) if partitions else PARTITIONS
     layouts = [_layout(config, pipeline, load, sample, partitions=count, most=memory) for count in counts]

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from stream_lsh.config.model import PipelineConfig
-from stream_lsh.errors import ConfigError
+from stream_lsh.errors import ConfigError, UnusableDocument
 from stream_lsh.kinds.examples import TIME_MS
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.model import Document
@@ -98,7 +98,7 @@ def sample_of(pipeline: PipelineConfig, size: int, partners: float) -> Sample:
     Cost: some 0.1 s, with 24 partners some 0.5 s.
 
     Raises:
-        ConfigError: generated documents of this size do not match each other.
+        ConfigError: documents of this size are too large for the pipeline, or do not match each other.
     """
     members = min(MOST_MEMBERS, max(2, round(2 * partners)))
     rounds = [[_example(pipeline, group, member, size) for group in range(GROUPS)] for member in range(members)]
@@ -138,9 +138,15 @@ def sample_of(pipeline: PipelineConfig, size: int, partners: float) -> Sample:
 
 
 def _example(pipeline: PipelineConfig, group: int, member: int, size: int) -> tuple[Document, int]:
-    """A document, and the bytes of its message."""
-    key, value = pipeline.kind.example(group, member, size, pipeline.fields)
-    return pipeline.document(value, key, TIME_MS), len(key) + len(value or b"")
+    """A document, and the bytes of its message; one that is too large is not made in full."""
+    most = pipeline.max_document_bytes
+    key, value = pipeline.kind.example(group, member, min(size, most + 1), pipeline.fields)
+    try:
+        return pipeline.document(value, key, TIME_MS), len(key) + len(value or b"")
+    except UnusableDocument as error:
+        if error.reason != "size":
+            raise
+        raise ConfigError(f"size: got {size}, expected less, or a `max_document_bytes` above {most}") from None
 
 
 def _sent(effects: Sequence[Effect], of: type[_F]) -> _F:

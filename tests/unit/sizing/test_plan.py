@@ -39,6 +39,19 @@ def test_all_problems_of_a_load_are_reported_at_once() -> None:
     assert [problem.partition(":")[0] for problem in error.value.problems] == ["rate", "peak", "matches"]
 
 
+@pytest.mark.parametrize("excessive", [{"rate": 1e300}, {"peak": 1e12}, {"candidates": 1e9}, {"matches": 1e9}])
+def test_a_load_that_no_stream_has_is_rejected(excessive: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="expected"):
+        replace(SPARSE, **excessive)
+
+
+def test_documents_that_are_too_large_for_the_pipeline_and_too_many_partitions_are_rejected() -> None:
+    with pytest.raises(ConfigError, match="size: got 1000000000, expected less, or a `max_document_bytes`"):
+        planned(Load(rate=1, size=10**9))
+    with pytest.raises(ConfigError, match="partitions: got 10001, expected at most 10000"):
+        planned(SPARSE, partitions=10_001)
+
+
 @pytest.mark.parametrize(
     ("matches", "share", "problem"),
     [
