@@ -4,7 +4,7 @@ Not a workaround but the alarm for those in this package: if records were droppe
 event of a generation starts at the committed offset or before it, each later one right behind the last; otherwise the
 worker halts before it acks anything past the gap.
 
-A topic that is compacted, or written in transactions, has gaps by nature: on the users' sources they are counted only.
+A topic that is compacted, or written in transactions, has gaps by nature, so the users' sources may have them.
 """
 
 from collections.abc import Callable, Collection
@@ -21,17 +21,13 @@ class ContiguityGuard:
 
     Args:
         committed: TP -> the offset that is committed, None if there is none.
-        gaps_allowed: topics where a gap is counted instead.
-
-    Attributes:
-        skipped: how many offsets were missing, by topic; only of `gaps_allowed`.
+        gaps_allowed: topics that may have gaps.
     """
 
     def __init__(self, committed: Callable[[TP], int | None], gaps_allowed: Collection[str] = ()) -> None:
         self._committed = committed
         self._gaps_allowed = frozenset(gaps_allowed)
         self._next: dict[TP, tuple[int, int]] = {}  # generation and the expected offset
-        self.skipped: dict[str, int] = {}
 
     def check(self, event: Any) -> None:
         """Take the next event of the stream; its value is a list of records.
@@ -50,11 +46,9 @@ class ContiguityGuard:
                 f"{message.topic}[{message.partition}] continues at offset {first}, expected {expected}: it was "
                 f"truncated by an unclean leader election, or deleted and recreated; see {LOST}"
             )
-        if expected is not None and first > expected:
-            if message.topic not in self._gaps_allowed:
-                raise DoubtError(
-                    f"{message.topic}[{message.partition}] continues at offset {first}, expected {expected}: "
-                    "records were lost in between, or deleted before they were read"
-                )
-            self.skipped[message.topic] = self.skipped.get(message.topic, 0) + first - expected
+        if expected is not None and first > expected and message.topic not in self._gaps_allowed:
+            raise DoubtError(
+                f"{message.topic}[{message.partition}] continues at offset {first}, expected {expected}: "
+                "records were lost in between, or deleted before they were read"
+            )
         self._next[message.tp] = message.generation_id, last + 1
