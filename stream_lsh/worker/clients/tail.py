@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer  # type: ignore[import-untyped]
-from aiokafka.errors import KafkaConnectionError  # type: ignore[import-untyped]
+from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.model import PipelineConfig
@@ -29,7 +29,7 @@ async def messages(
 
     Raises:
         ConfigError: there is no such topic -> start a worker first; it creates them.  Or the user may not read it.
-        DoubtError: no broker reports the partitions -> try again.
+        DoubtError: a broker does not answer -> try again.
     """
     consumer = AIOKafkaConsumer(
         bootstrap_servers=list(kafka.brokers),
@@ -59,7 +59,7 @@ async def messages(
             for records in batches.values():
                 for record in records:
                     yield record
-    except KafkaConnectionError as error:
+    except KafkaError as error:
         raise unreachable(kafka, error) from error
     finally:
         await consumer.stop()

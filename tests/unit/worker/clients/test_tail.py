@@ -2,12 +2,17 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+from aiokafka import TopicPartition  # type: ignore[import-untyped]
+from aiokafka.errors import KafkaTimeoutError  # type: ignore[import-untyped]
 
 from stream_lsh.config import parse
+from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.errors import DoubtError, FingerprintMismatch
 from stream_lsh.model import make_ref
 from stream_lsh.pipeline.batches import CANDIDATE, RECHECK, Candidates, CandidatesFrame, Mark, Watermarks
@@ -70,3 +75,37 @@ def test_partitions_that_no_broker_reports_are_an_error_with_a_message(monkeypat
     monkeypatch.setattr(tail, "_METADATA_S", 0.02)
     with pytest.raises(DoubtError, match=r"^p-matches: no broker reported the partitions within 0 s; try again$"):
         asyncio.run(tail._assigned(SimpleNamespace(assignment=set), ["p-matches"]))
+
+
+def test_a_broker_that_stops_answering_is_an_error_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    partition = TopicPartition("m", 0)
+
+    class Consumer:
+        def __init__(self, **settings: Any) -> None:
+            pass
+
+        async def start(self) -> None:
+            pass
+
+        async def stop(self) -> None:
+            pass
+
+        async def topics(self) -> set[str]:
+            return {"m"}
+
+        def subscribe(self, topics: Sequence[str]) -> None:
+            pass
+
+        def assignment(self) -> set[TopicPartition]:
+            return {partition}
+
+        async def end_offsets(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
+            raise KafkaTimeoutError("no leader")
+
+    async def read() -> None:
+        async for _ in tail.messages(KafkaConfig(), ["m"], True, follow=False):
+            raise AssertionError
+
+    monkeypatch.setattr(tail, "AIOKafkaConsumer", Consumer)
+    with pytest.raises(DoubtError, match="got no answer from localhost:9092"):
+        asyncio.run(read())
