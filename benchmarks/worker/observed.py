@@ -86,7 +86,7 @@ async def _observe(app: WorkerApp, file: Path, every: float) -> None:
 
 def _held(state: PipelineState) -> dict[str, int]:
     """How many of everything that could grow."""
-    documents, buckets = state.documents.held().values(), [one.table for one in state.buckets.held().values()]
+    documents, buckets = state.documents.owned().values(), [one.table for one in state.buckets.owned().values()]
     found = {
         "documents taken": state.counts.documents,
         "dead letters": sum(state.counts.dead_letters.values()),
@@ -98,7 +98,7 @@ def _held(state: PipelineState) -> dict[str, int]:
         "segments": sum(table.segments for table in buckets),
         "bytes of the index": sum(table.nbytes for table in buckets),
     }
-    for ledger in state.ledger.held().values():
+    for ledger in state.ledger.owned().values():
         known = ledger.settler.ledger
         found |= {
             "members": len(known.graph.nodes),

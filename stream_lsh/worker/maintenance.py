@@ -90,14 +90,14 @@ class Maintenance:
 
     def bytes_before_settle(self) -> int:
         """The estimated bytes that wait for settle on other workers, as reported by those."""
-        return sum(state.settle_lag.size for state in self._pipelines.values() if not state.ledger.held())
+        return sum(state.settle_lag.size for state in self._pipelines.values() if not state.ledger.owned())
 
     async def report_lag(self) -> None:
         """Report to all workers how many bytes wait for settle, if this worker settles, until cancelled."""
         while True:
             await asyncio.sleep(REPORT_SECONDS)
             for state in self._pipelines.values():
-                if self.at_work and state.ledger.held():
+                if self.at_work and state.ledger.owned():
                     await self._report_lag(state)
 
     async def _report_lag(self, state: PipelineState) -> None:
@@ -105,7 +105,7 @@ class Maintenance:
         if edges not in self._app.consumer.assignment():  # the topic was deleted: `check_topics` will report it
             return
         lag = state.settle_lag.report(state.traffic.bytes_before(edges, self._app.consumer.highwater(edges) or 0))
-        if lag is None or len(state.buckets.held()) == state.partitions:  # no other worker reads a source
+        if lag is None or len(state.buckets.owned()) == state.partitions:  # no other worker reads a source
             return
         value, topic = encode(BandsFrame(lag=lag), state.fingerprint), state.config.internal_topic("bands")
         await asyncio.gather(
@@ -141,13 +141,13 @@ class Maintenance:
             config = state.config
             for tp in [tp for tp in needed if config.rekey and tp.topic == config.documents_topic]:
                 needed[tp] = max(0, (needed[tp] or 0) - REMEMBERED)
-            for partition, documents in state.documents.held().items():
+            for partition, documents in state.documents.owned().items():
                 tp = TP(config.changelog_topic("documents"), partition)
                 needed[tp] = state.documents.needed(partition, documents.table.horizon)
-            for partition, buckets in state.buckets.held().items():
+            for partition, buckets in state.buckets.owned().items():
                 tp = TP(config.changelog_topic("buckets"), partition)
                 needed[tp] = state.buckets.needed(partition, buckets.horizon)
-            for partition, ledger in state.ledger.held().items():
+            for partition, ledger in state.ledger.owned().items():
                 needed[TP(config.changelog_topic("ledger"), partition)] = ledger.rewriter.sizes.start
         return {tp: offset for tp, offset in needed.items() if offset}
 

@@ -29,7 +29,7 @@ def execute(config: Config, partitions: Mapping[str, int], level: str, *, embedd
     0 after SIGTERM, SIGINT and SIGHUP, with everything acknowledged; 2 for errors that the operator must fix; 1 for all
     others, after which a supervisor restarts the process.
     """
-    allow_open_files()
+    raise_open_files_limit()
     app = build_app(config, partitions, embedded=embedded)
     gc.freeze()  # the objects of the libraries live until the end
     gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
@@ -52,7 +52,7 @@ def execute(config: Config, partitions: Mapping[str, int], level: str, *, embedd
     return 0
 
 
-def allow_open_files() -> None:
+def raise_open_files_limit() -> None:
     """Raise the limit on open files, as far as this user may: each partition keeps 64 to 256 files open."""
     allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = OPEN_FILES if most == resource.RLIM_INFINITY else min(most, OPEN_FILES)

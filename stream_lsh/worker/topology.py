@@ -23,7 +23,7 @@ from stream_lsh.worker.query.api import QueryApi
 from stream_lsh.worker.query.distributed.owners import new_instance, worker_url
 from stream_lsh.worker.query.distributed.standing import WorkerStanding
 from stream_lsh.worker.security import engine_credentials
-from stream_lsh.worker.state.copy_generations import learn_generations
+from stream_lsh.worker.state.copy_generations import restore_generations
 from stream_lsh.worker.state.engine_tables import StateTable, state_table
 from stream_lsh.worker.state.pipeline_state import PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage
@@ -180,7 +180,7 @@ class WorkerApp(EngineApp):
         await self.maintenance.expect_ends()
         for state in self.pipelines.values():
             if state.config.rekey:
-                await learn_generations(self.config.kafka, state, self.committed_offset)
+                await restore_generations(self.config.kafka, state, self.committed_offset)
         for tick in self.ticks:
             await tick()
 

@@ -16,7 +16,7 @@ from stream_lsh.index.table import BandTable
 from stream_lsh.model import make_ref
 from stream_lsh.pipeline.changelog.head import Extent, LogHead
 from stream_lsh.retention import Horizon
-from stream_lsh.worker.storage.buckets import BucketStore, stored_segment, use
+from stream_lsh.worker.storage.buckets import BucketStore, release_memory, stored_segment
 from stream_lsh.worker.storage.folder import Identity
 
 IDENTITY = Identity("app", "news", "buckets", 0, 4, f"{1:016x}", None)
@@ -88,7 +88,7 @@ def test_after_every_restart_the_table_is_that_of_the_changelog(case: int, tmp_p
                 apply(plain, log[at])
                 at += 1
                 head.note(at - 1, Extent(at - 1, (at - 1,)))
-            use(store.save(captured), captured.parts)
+            release_memory(store.save(captured), captured.parts)
             saved += 1
         assert probed(table, log) == probed(plain, log)
         if rng.random() < 0.4:
@@ -121,9 +121,9 @@ def test_a_copy_that_is_saved_late_does_not_replace_a_later_one(tmp_path: Path, 
             store.table.seal()
             captures.append(store.capture(store.table, at, LogHead(), Horizon()))
     first, second = captures
-    use(store.save(second), second.parts)
+    release_memory(store.save(second), second.parts)
     if not abandoned:
-        use(store.save(first), first.parts)
+        release_memory(store.save(first), first.parts)
     expected = probed(store.table, log)
     store.close()
     again = store_of(tmp_path / "b")

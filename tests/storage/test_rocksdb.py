@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stream_lsh.worker.storage.rocksdb import open_files, open_rocksdb
+from stream_lsh.worker.storage.rocksdb import open_files_per_database, open_rocksdb
 
 
 def test_keys_are_in_many_small_files_in_several_levels(tmp_path: Path) -> None:
@@ -34,4 +34,4 @@ def test_databases_share_a_quarter_of_the_open_files(
     limit: int, databases: int, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda which: (limit, limit))
-    assert open_files(databases) == expected
+    assert open_files_per_database(databases) == expected

@@ -40,7 +40,7 @@ def signed(state: PipelineState, offset: int) -> tuple[bytes, Applied]:
     arrivals = Arrivals(0, [offset], [Document(f"d{offset}", "some text of a few words", offset)])
     record = sign(arrivals, table, state.scheme, table.horizon).record
     assert record is not None
-    return encode(record, state.fingerprint), state.taken_documents(state.documents[0], record)
+    return encode(record, state.fingerprint), state.applied_documents(state.documents[0], record)
 
 
 def indexed(state: PipelineState, offset: int) -> tuple[bytes, Applied]:
@@ -133,7 +133,7 @@ def test_versions_that_expire_before_their_record_is_confirmed_are_not_written(
     assert later is not None
     documents.table.expire(horizon)
     for offset, one in enumerate((record, later)):
-        states.appended(0, state.taken_documents(documents, one))(Delivered(offset))
+        states.appended(0, state.applied_documents(documents, one))(Delivered(offset))
     store = documents.store
     assert store is not None
     live = {"a"} if documents.table.rows(later.refs)[0] >= 0 else set[str]()

@@ -96,7 +96,7 @@ class Driver:
         agent: Iterator[Effect],
         batch: Batch,
         acker: OrderedAcker,
-        is_held: Callable[[], bool] = lambda: True,
+        is_owned: Callable[[], bool] = lambda: True,
     ) -> bool:
         """Run an agent over a batch to its end.
 
@@ -104,7 +104,7 @@ class Driver:
             agent: that was given the batch.
             batch: acknowledged when the agent asks for it.
             acker: of the agent.
-            is_held: whether this worker still owns the state of the agent.
+            is_owned: whether this worker still owns the state of the agent.
 
         Returns:
             False where it does not: then no further effect is carried out, and the batch is passed over unless it was
@@ -113,7 +113,7 @@ class Driver:
         run = _Run(self._outputs, batch, acker)
         for effect in agent:
             await run.carry_out(effect)
-            if not is_held():
+            if not is_owned():
                 run.pass_over()
                 return False
         return True
@@ -192,8 +192,8 @@ class _Run:
         if rewriter is not None:
             rewriter.sent(len(parts), sum(len(part.value) for part in parts))
         # A rebalance may revoke the state between two parts.
-        for part, taken in zip(parts, self._taken(append, parts), strict=True):
-            delivery = await table.append(self._app, append.partition, part.value, taken)
+        for part, applied in zip(parts, self._applied(append, parts), strict=True):
+            delivery = await table.append(self._app, append.partition, part.value, applied)
             self._deliveries.append(delivery)
             if rewriter is not None:
                 self._copies.append(delivery)
@@ -201,29 +201,29 @@ class _Run:
             elif append.table == "ledger":
                 _when_stored(delivery, partial(self._wrote, len(part.value)))
 
-    def _taken(self, append: Append, parts: Sequence[Part]) -> Iterator[Applied]:
+    def _applied(self, append: Append, parts: Sequence[Part]) -> Iterator[Applied]:
         """The records of the parts, as applied to the state, for their deliveries."""
         if append.table != "documents":
             return (Applied(part.extent) for part in parts)
         documents, is_copy = self._state.documents[append.partition], append.rewriter is not None
-        return (self._taken_documents(documents, part, is_copy) for part in parts)
+        return (self._applied_documents(documents, part, is_copy) for part in parts)
 
-    def _taken_documents(self, documents: Documents, part: Part, is_copy: bool) -> Applied:
+    def _applied_documents(self, documents: Documents, part: Part, is_copy: bool) -> Applied:
         if part.record is None:
             return Applied(part.extent)
-        taken = self._state.copied_documents if is_copy else self._state.taken_documents
-        return taken(documents, part.record)
+        applied = self._state.applied_copies if is_copy else self._state.applied_documents
+        return applied(documents, part.record)
 
     def _wrote(self, size: int, _: int) -> None:
         """A record of the ledger is stored."""
-        ledger = self._state.ledger.held().get(0)
+        ledger = self._state.ledger.owned().get(0)
         if ledger is not None:
             ledger.rewriter.wrote(size)
 
     async def _publish(self, publish: Publish) -> None:
         state, (settled, _, _, record) = self._state, publish.settlement
         state.counts.matches += _held(settled.matches)
-        ledger = state.ledger.held().get(0) if state.keeps_history else None
+        ledger = state.ledger.owned().get(0) if state.keeps_history else None
         if ledger is not None and settled.clusters:
             ledger.history.note(settled.clusters, self._timestamps[record.offset])
         named, topics = [("app_id", state.config.app_id.encode())], state.config.public_topics
@@ -248,11 +248,11 @@ class _Run:
     def _trim(self, trim: Trim) -> None:
         """Note the obsolete offsets as soon as the last copy of a pass is stored; `maintenance` deletes the records."""
         states = self._changelogged(trim.table)
-        state = states.held().get(trim.partition)
+        state = states.owned().get(trim.partition)
 
         def note(_: int = -1) -> None:
             until = trim.until()
-            if until is not None and states.held().get(trim.partition) is state:
+            if until is not None and states.owned().get(trim.partition) is state:
                 states.rewritten(trim.partition, until)
 
         note()
@@ -260,7 +260,7 @@ class _Run:
             _when_stored(delivery, note)
 
     async def _save(self, save: Save) -> None:
-        buckets = self._state.buckets.held().get(save.partition)
+        buckets = self._state.buckets.owned().get(save.partition)
         await self._acker.drain()
         if buckets is not None:
             self._app.add_future(self._state.save_buckets(save.partition, buckets))

@@ -71,7 +71,7 @@ class PipelineAgents:
             if pauses:
                 self._app.postpone(self._config.documents_topic, next_round - _FETCH_SECONDS)
             for batch in batches:
-                self._state.traffic.passed(batch.tp, batch.records)
+                self._state.traffic.count(batch.tp, batch.records)
             await asyncio.gather(*[self._sign(batch, acker) for batch in batches])
             if pauses:
                 await asyncio.sleep(next_round - time.monotonic())
@@ -101,7 +101,7 @@ class PipelineAgents:
         acker, guard, states = self._acker(), self._guard(), self._state.documents
         async for batch in self._current(stream, guard):
             candidates = self._input(decode_candidates, batch)
-            agent = gather_agent(self._state.shared, states[batch.partition], self._held, candidates)
+            agent = gather_agent(self._state.shared, states[batch.partition], self._owned, candidates)
             await self._step("gather", agent, batch, acker, states)
 
     async def verify(self, stream: Any) -> None:
@@ -160,12 +160,12 @@ class PipelineAgents:
 
     async def _run(self, agent: Iterator[Effect], batch: Batch, acker: OrderedAcker, states: Changelogged[Any]) -> bool:
         """Run an agent over a batch, as long as the state of its partition is this worker's."""
-        is_held = partial(states.is_same, batch.partition, states[batch.partition])
-        return await self._driver.run(agent, batch, acker, is_held)
+        is_owned = partial(states.is_same, batch.partition, states[batch.partition])
+        return await self._driver.run(agent, batch, acker, is_owned)
 
-    def _held(self) -> dict[int, Documents]:
+    def _owned(self) -> dict[int, Documents]:
         """The documents of this worker; none during a rebalance, which waits for each batch that an agent works on."""
-        return {} if self._app.rebalancing else self._state.documents.held()
+        return {} if self._app.rebalancing else self._state.documents.owned()
 
     # -- input
 
@@ -178,7 +178,7 @@ class PipelineAgents:
     async def _current(self, stream: Any, guard: ContiguityGuard) -> AsyncIterator[Batch]:
         """The waiting batches, each marked as read for the measurement of backpressure."""
         async for batch in self._app.current(stream, guard):
-            self._state.traffic.passed(batch.tp, batch.records)
+            self._state.traffic.count(batch.tp, batch.records)
             yield batch
 
     def _edges(self, batch: Batch) -> Iterator[tuple[int, EdgesFrame]]:

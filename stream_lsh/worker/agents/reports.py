@@ -39,7 +39,7 @@ def ticking(app: Any, state: PipelineState) -> Callable[[], Awaitable[None]]:
 def _reports(app: Any, state: PipelineState, is_due: bool) -> Iterator[Effect]:
     """The reports of all partitions whose source this worker reads."""
     config, generation, sources = state.config, app.generation, list[SignedPartition]()
-    for partition, documents in state.documents.held().items():
+    for partition, documents in state.documents.owned().items():
         source = TP(config.documents_topic, partition)
         if source in app.consumer.assignment():
             is_end = partial(app.consumer.at_end, source)

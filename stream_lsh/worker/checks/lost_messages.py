@@ -38,8 +38,8 @@ def seen_offsets(state: PipelineState, committed: Mapping[TP, int | None]) -> di
         "edges": config.internal_topic("edges"),
         "decisions": config.decisions_topic,
     }
-    tables = {partition: documents.table for partition, documents in state.documents.held().items()}
-    offsets = known_offsets(tables, (ledger.settler for ledger in state.ledger.held().values()))
+    tables = {partition: documents.table for partition, documents in state.documents.owned().items()}
+    offsets = known_offsets(tables, (ledger.settler for ledger in state.ledger.owned().values()))
     logs: dict[str, Changelogged[Any]] = {
         "documents": state.documents,
         "buckets": state.buckets,
@@ -138,7 +138,7 @@ def expect_records(state: PipelineState, committed: Mapping[TP, int | None]) -> 
         StateError: it lacks some -> docs/operations/errors.md.
     """
     config = state.config
-    for partition, ledger in state.ledger.held().items():
+    for partition, ledger in state.ledger.owned().items():
         edges = TP(config.internal_topic("edges"), partition)
         changelog = config.changelog_topic("ledger")
         raise_all(lost_records(changelog, ledger.settler.applied_offset, committed.get(edges)))

@@ -36,7 +36,7 @@ async def before_topics(admin: Any, config: Config, partitions: Mapping[str, int
         partitions: of each pipeline's source, by the pipeline's name.
     """
     sources = {source for pipeline in config.pipelines for source in pipeline.sources}
-    topics, _ = await find_topics(admin, _looked_at(config) | sources)
+    topics, _ = await find_topics(admin, _inspected_topics(config) | sources)
     ids = await topic_ids(admin, checked_topics(config.pipelines))
     read = [tp for source in sources & {*topics} for tp in partitions_of(source, topics[source].partitions)]
     offsets = await committed_offsets(admin, config.worker.app_id, read) or {}
@@ -66,7 +66,7 @@ async def after_topics(admin: Any, config: Config, partitions: Mapping[str, int]
     Raises:
         StreamLSHError: another worker has written a different manifest since `before_topics`.
     """
-    topics, _ = await find_topics(admin, _looked_at(config))
+    topics, _ = await find_topics(admin, _inspected_topics(config))
     ids = await topic_ids(admin, checked_topics(config.pipelines))
     errors: list[StreamLSHError] = []
     for pipeline in config.pipelines:
@@ -285,7 +285,7 @@ def _results(pipeline: PipelineConfig) -> list[str]:
     return [topic for name, topic in pipeline.public_topics.items() if name != "dead_letters"]
 
 
-def _looked_at(config: Config) -> set[str]:
+def _inspected_topics(config: Config) -> set[str]:
     return {
         topic for pipeline in config.pipelines for topic in (pipeline.internal_topic("manifest"), *_results(pipeline))
     }

@@ -55,8 +55,8 @@ class Published:
     expired: set[str] = field(default_factory=set)
     unreadable: list[tuple[str, str]] = field(default_factory=list)
 
-    def take(self, record: Any, *, is_pair: bool) -> None:
-        """Take a record of the topic of matches, or of that of members."""
+    def add(self, record: Any, *, is_pair: bool) -> None:
+        """Add a record of the topic of matches, or of that of members."""
         try:
             id = record.key.decode("utf-8", "surrogatepass")
             if record.value is None:
@@ -89,7 +89,7 @@ class Source:
     newest_ms: int = BEGINNING_MS
     refused: set[str] = field(default_factory=set)
 
-    def take(self, ref: int, document: Document, span_ms: int | None) -> None:
+    def add(self, ref: int, document: Document, span_ms: int | None) -> None:
         """Add a message, as sign does: the same bytes in the same segment of event time are no new version."""
         if document.text is not None:
             self.newest_ms = max(self.newest_ms, document.time_ms)
@@ -227,7 +227,7 @@ async def read_published(
         if any(begins.values()):
             doubts.gone.append(topic)
         for record in (await newest(config.kafka, begins, ends)).values():
-            published.take(record, is_pair=topic == pipeline.matches_topic)
+            published.add(record, is_pair=topic == pipeline.matches_topic)
     return published
 
 
@@ -258,7 +258,7 @@ async def read_source(
             if place != source.places.setdefault(document.id, place):
                 # Copies from several places have no order; without `rekey` the producer has divided an id.
                 doubts.unsure.add(document.id)
-            source.take(make_ref(place, record.offset), document, span_ms)
+            source.add(make_ref(place, record.offset), document, span_ms)
     if any("compact" in topics[topic].config.get("cleanup.policy", "") for topic in pipeline.sources):
         # A compaction keeps the message that was rejected, and not the version before it, which still holds.
         doubts.unsure |= source.refused - source.refs.keys()

@@ -185,8 +185,8 @@ class WorkerCollector:
     def _held(self) -> Iterator[tuple[str, str, tuple[str, ...], _Values]]:
         held: dict[str, dict[str, int]] = {}
         for name, state in self._pipelines.items():
-            documents, buckets = state.documents.held().values(), state.buckets.held().values()
-            ledgers = [partition_state.settler.ledger for partition_state in state.ledger.held().values()]
+            documents, buckets = state.documents.owned().values(), state.buckets.owned().values()
+            ledgers = [partition_state.settler.ledger for partition_state in state.ledger.owned().values()]
             held[name] = {
                 "held_documents": sum(len(partition.table) for partition in documents),
                 "held_postings": sum(partition.recovery.size for partition in buckets),

@@ -176,7 +176,7 @@ class Changelogged(Generic[_State]):
                 copy.discard(self.failure)
         self.rewritten(partition, first)
 
-    def held(self) -> dict[int, _State]:
+    def owned(self) -> dict[int, _State]:
         """The states that this worker owns."""
         return {partition: state for partition, state in self.here().items() if partition not in self._followed}
 
@@ -213,16 +213,16 @@ class Changelogged(Generic[_State]):
         """
         if self.failure is not None or partition not in self._states:
             return
-        taken = Applied(Extent())
+        applied = Applied(Extent())
         try:
             if offset > self._offsets.get(partition, offset) + 1:
                 self._start_again(partition, f"the log was trimmed up to offset {offset} while it was read")
             if partition not in self._offsets:
                 self._begun[partition] = offset
             if value is not None:
-                taken = self._apply(self._states[partition], value, offset)
+                applied = self._apply(self._states[partition], value, offset)
                 self.applied += 1
-            self.contains(partition, offset, taken)
+            self.contains(partition, offset, applied)
         except StateError as error:
             self._failed(partition, located(error, f"{self.name}, partition {partition}", offset))
         except Exception as error:
@@ -244,12 +244,12 @@ class Changelogged(Generic[_State]):
                 return
         self.failure = failure
 
-    def contains(self, partition: int, offset: int, taken: Applied) -> None:
+    def contains(self, partition: int, offset: int, applied: Applied) -> None:
         """The state contains the changelog up to this record at `offset`."""
         self._offsets[partition] = max(offset, self._offsets.get(partition, -1))
-        self._heads[partition].note(offset, taken.extent)
-        if taken.persist is not None:
-            taken.persist(offset, self._heads[partition])
+        self._heads[partition].note(offset, applied.extent)
+        if applied.persist is not None:
+            applied.persist(offset, self._heads[partition])
 
     def needed(self, partition: int, horizon: Horizon) -> int | None:
         """The first offset of the changelog that a recovery needs, where this has expired."""
@@ -285,7 +285,7 @@ class Changelogged(Generic[_State]):
         """The known part of the head of the changelog."""
         return self._heads[partition]
 
-    def appended(self, partition: int, taken: Applied) -> Callable[[Any], None]:
+    def appended(self, partition: int, applied: Applied) -> Callable[[Any], None]:
         """The callback for the delivery of this record.
 
         A delivery that is confirmed after the partition was revoked must not move the offset of the new, empty state:
@@ -301,7 +301,7 @@ class Changelogged(Generic[_State]):
             if not lost and self._drops.get(partition, 0) == drops and partition in self._states:
                 self._under_way[partition] -= 1
                 try:
-                    self.contains(partition, future.result().offset, taken)
+                    self.contains(partition, future.result().offset, applied)
                 except Exception as error:
                     self.failure = self.failure or error
 

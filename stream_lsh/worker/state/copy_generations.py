@@ -13,7 +13,7 @@ REMEMBERED = 1_000
 """Copies of each partition that are kept behind the committed offset, so that a new owner knows their generations."""
 
 
-async def learn_generations(kafka: KafkaConfig, state: PipelineState, committed: Callable[[TP], int | None]) -> None:
+async def restore_generations(kafka: KafkaConfig, state: PipelineState, committed: Callable[[TP], int | None]) -> None:
     """Read the generations of the copies before the committed offset, for newly assigned partitions.
 
     Cost:
@@ -23,7 +23,7 @@ async def learn_generations(kafka: KafkaConfig, state: PipelineState, committed:
         DoubtError: a broker does not answer.
     """
     topic, new = state.config.documents_topic, {}
-    for partition, documents in state.documents.held().items():
+    for partition, documents in state.documents.owned().items():
         offset = committed(TP(topic, partition))
         if offset and documents.generations.is_empty:
             new[TP(topic, partition)] = offset, documents.generations

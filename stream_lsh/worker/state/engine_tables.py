@@ -134,11 +134,11 @@ class StateTable(Table[bytes, bytes]):
         app: EngineApp,
         partition: int,
         value: bytes,
-        taken: Applied = Applied(Extent()),  # noqa: B008 - never changed
+        applied: Applied = Applied(Extent()),  # noqa: B008 - never changed
     ) -> Awaitable[Any]:
         """Append a record to the changelog of a partition; its delivery."""
         delivery = await app.produce(self.changelog_topic_name, None, value, partition)
-        cast(Any, delivery).add_done_callback(self.states.appended(partition, taken))
+        cast(Any, delivery).add_done_callback(self.states.appended(partition, applied))
         return delivery
 
 

@@ -34,7 +34,7 @@ from stream_lsh.wire.route import bucket_partitions
 from stream_lsh.worker.state.changelogged import Applied, Changelogged
 from stream_lsh.worker.state.counts import Counts
 from stream_lsh.worker.state.settle_lag import SettleLag
-from stream_lsh.worker.storage.buckets import BucketStore, Captured, use
+from stream_lsh.worker.storage.buckets import BucketStore, Captured, release_memory
 from stream_lsh.worker.storage.documents import DocumentStore
 from stream_lsh.worker.storage.folder import Identity, Storage
 from stream_lsh.worker.storage.ledger import LedgerStore
@@ -114,7 +114,7 @@ class Traffic:
     records: dict[str, int] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
 
-    def passed(self, tp: TP, records: Sequence[Any]) -> None:
+    def count(self, tp: TP, records: Sequence[Any]) -> None:
         """Count the records of a partition that an agent takes."""
         self.positions[tp] = records[-1].offset + 1
         self.records[tp.topic] = self.records.get(tp.topic, 0) + len(records)
@@ -176,8 +176,8 @@ class PipelineState:
         follows = f"; follows {', '.join(map(str, followed))}" if followed else ""
         if not held:
             return f"{self.config.name}, no partition: standing by, others have all {self.partitions}{follows}"
-        documents = sum(len(partition_state.table) for partition_state in self.documents.held().values())
-        settles = "; settles here" if self.ledger.held() else ""
+        documents = sum(len(partition_state.table) for partition_state in self.documents.owned().values())
+        settles = "; settles here" if self.ledger.owned() else ""
         return (
             f"{self.config.name}, partitions {', '.join(map(str, held))} with {documents} documents{settles}{follows}"
         )
@@ -229,17 +229,17 @@ class PipelineState:
         record = decode_documents(value, self.fingerprint)
         stored = state.table.apply(record)
         state.table.expire(record.horizon)
-        return self.taken_documents(state, record, stored)
+        return self.applied_documents(state, record, stored)
 
-    def taken_documents(self, state: Documents, record: DocumentsRecord, stored: Bools | None = None) -> Applied:
-        """The extent of a record in the table of a partition; `stored` marks its stored versions, None for all."""
+    def applied_documents(self, state: Documents, record: DocumentsRecord, stored: Bools | None = None) -> Applied:
+        """A record that the table of a partition has applied; `stored` marks its stored versions, None for all."""
         if state.store is None:
             return Applied(extent_of_documents(record))
         which = np.ones(len(record), np.bool_) if stored is None else stored
         return Applied(extent_of_documents(record), partial(state.store.write, record, which))
 
-    def copied_documents(self, state: Documents, record: DocumentsRecord) -> Applied:
-        """The extent of a record with copies of versions that are in the table of a partition."""
+    def applied_copies(self, state: Documents, record: DocumentsRecord) -> Applied:
+        """A record with copies of versions that are in the table of a partition."""
         store = state.store
         return Applied(extent_of_documents(record), None if store is None else partial(store.write_copies, record))
 
@@ -303,7 +303,7 @@ class PipelineState:
 
     async def _saved(self, buckets: Buckets, captured: Captured | None) -> None:
         if captured is not None and buckets.store is not None:
-            use(await asyncio.to_thread(buckets.store.save, captured), captured.parts)
+            release_memory(await asyncio.to_thread(buckets.store.save, captured), captured.parts)
 
     def save_all(self) -> None:
         """Save all states that can be saved; called when the worker ends."""

@@ -142,7 +142,8 @@ class BucketStore(PartitionStore):
         """Write a captured table, after those that were captured before it.
 
         Returns:
-            the sealed segments that were written, mapped, by name: for `use`.  None that a later copy has replaced.
+            the sealed segments that were written, mapped, by name: for `release_memory`.  None that a later copy has
+            replaced.
 
         Raises:
             DoubtError: the disk is full, or does not work.
@@ -199,8 +200,13 @@ def stored_segment(arrays: dict[str, np.ndarray], name: str) -> Segment | Sealed
     return segment
 
 
-def use(mapped: Mapping[str, dict[str, np.ndarray]], parts: Sequence[Part]) -> None:
-    """Release the memory of segments that have not changed since they were written."""
+def release_memory(mapped: Mapping[str, dict[str, np.ndarray]], parts: Sequence[Part]) -> None:
+    """Release the memory of segments that have not changed since they were written, and use their files, mapped.
+
+    Args:
+        mapped: the sealed segments that were written, by name, as `BucketStore.save` returns them.
+        parts: of the captured table.
+    """
     for name, segment, _ in parts:
         if name in mapped and isinstance(segment, Sealed) and segment.stored == name:
             segment.take(mapped[name])

@@ -59,12 +59,12 @@ def texts_at(places: Sequence[bytes], read: Callable[[Sequence[bytes]], Sequence
     return [blocks[place[: _BLOCK.size]][_NUMBER.unpack_from(place, _BLOCK.size)[0]] for place in places]
 
 
-def metadata_bytes(about: About) -> bytes:
+def encode_metadata(about: About) -> bytes:
     """The stored form of metadata."""
     return _ABOUT.pack(about.length, len(about.title)) + (about.title + about.source).encode("utf-8", "surrogatepass")
 
 
-def metadata_in(value: bytes) -> About:
+def decode_metadata(value: bytes) -> About:
     """The metadata in their stored form."""
     length, end = _ABOUT.unpack_from(value)
     joined = value[_ABOUT.size :].decode("utf-8", "surrogatepass")

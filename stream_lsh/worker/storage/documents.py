@@ -44,7 +44,7 @@ from stream_lsh.pipeline.documents.site_pages import SitePages
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.documents.versions import LIVE, MARKER, META, Versions
 from stream_lsh.retention import Horizon
-from stream_lsh.worker.storage.contents import NO_METADATA, metadata_bytes, metadata_in, put_texts, texts_at
+from stream_lsh.worker.storage.contents import NO_METADATA, decode_metadata, encode_metadata, put_texts, texts_at
 from stream_lsh.worker.storage.folder import Identity, reading, writing
 from stream_lsh.worker.storage.partition import PartitionStore
 from stream_lsh.worker.storage.recent import Contents, RecentContents
@@ -215,7 +215,7 @@ class DocumentStore(PartitionStore):
         if not self._stories:
             return ()
         return [
-            value if isinstance(value, About) else metadata_in(value)
+            value if isinstance(value, About) else decode_metadata(value)
             for value in self._contents(b"a", 2, refs, NO_METADATA)
         ]
 
@@ -341,7 +341,7 @@ class DocumentStore(PartitionStore):
                 key = keys[8 * at : 8 * at + 8]
                 put(b"s" + key, signatures[at * width : (at + 1) * width])
                 if abouts[at] != NO_ABOUT:
-                    put(b"a" + key, metadata_bytes(abouts[at]))
+                    put(b"a" + key, encode_metadata(abouts[at]))
 
     def _needed(self, record: DocumentsRecord, stored: Bools) -> Bools:
         """The stored live versions of a record that have not expired since: bool[n]."""

@@ -23,13 +23,13 @@ _LEAST_OPEN_FILES, _MOST_OPEN_FILES = 64, 256
 _cache = Cache(_CACHE_BYTES)  # of all partitions; the page cache of the system is behind it
 
 
-def open_files(databases: int) -> int:
+def open_files_per_database(databases: int) -> int:
     """The files that each of some databases may keep open: together a quarter of the limit of the process.
 
     At least 64 and at most 256.
 
     Example:
-        >>> open_files(1_000_000)
+        >>> open_files_per_database(1_000_000)
         64
     """
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -57,7 +57,7 @@ def open_rocksdb(place: Path, databases: int = 1) -> Rdict:
     options.set_compression_type(DBCompressionType.lz4())
     options.set_write_buffer_size(_BUFFER_BYTES)
     options.set_keep_log_file_num(2)
-    options.set_max_open_files(open_files(databases))
+    options.set_max_open_files(open_files_per_database(databases))
     _separate_contents(options)
     # Given once, the options are not used for a database that exists: it keeps its own, and has a cache of its own.
     return Rdict(str(place), options, {"default": options})

@@ -179,7 +179,7 @@ async def streamed(config: Config, documents: list[Document], pairs: int, worker
         for app in apps:
             await stack.enter_async_context(running(app))
         states = [app.pipelines[pipeline.name] for app in apps]
-        await until(lambda: all(state.documents.held() for state in states))
+        await until(lambda: all(state.documents.owned() for state in states))
         await send(config.kafka.brokers[0], pipeline.source, documents)
         await until(lambda: sum(state.counts.matches for state in states) >= pairs)
         await asyncio.sleep(1.0)

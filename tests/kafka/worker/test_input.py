@@ -171,7 +171,7 @@ def test_transactions_and_deleted_records_are_read_as_they_are_meant(broker: Bro
             wanted = {pair(0), ("0-0", "0-2"), ("0-1", "0-2"), pair(1), pair(3), pair(4)}
             found = await eventually(lambda: matched(config), wanted)
             # The log ends with an aborted transaction and its marker: there is nothing to wait for all the same.
-            held = app.pipelines[f"{name}-p"].documents.held()
+            held = app.pipelines[f"{name}-p"].documents.owned()
             await until(lambda: held[0].watermarks.at_end)
             async with admin_at(address) as admin:  # everything is deleted, the transactions too
                 await admin.delete_records({TopicPartition(source, 0): RecordsToDelete(-1)})

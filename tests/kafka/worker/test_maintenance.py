@@ -163,8 +163,8 @@ async def held_back_together(config: Config) -> tuple[list[tuple[bool, bool]], i
     states = [app.pipelines[pipeline.name] for app in apps]
     seen = list[tuple[bool, bool]]()
     async with running(apps[0]), running(apps[1]):
-        await until(lambda: all(len(state.buckets.held()) == 1 for state in states))
-        settles = next(state for state in states if state.ledger.held())
+        await until(lambda: all(len(state.buckets.owned()) == 1 for state in states))
+        settles = next(state for state in states if state.ledger.owned())
         edges = TP(pipeline.internal_topic("edges"), 0)
         pretended = settles.traffic = _Traffic({edges: 0})
         pretended.edges, pretended.size = edges, 1 << 30

@@ -45,7 +45,7 @@ def state_of(app: WorkerApp) -> PipelineState:
 def has(app: WorkerApp, held: int, followed: int) -> bool:
     """Whether a worker owns and follows these numbers of partitions."""
     documents = state_of(app).documents
-    return is_ready(app) and (len(documents.held()), len(documents.followed())) == (held, followed)
+    return is_ready(app) and (len(documents.owned()), len(documents.followed())) == (held, followed)
 
 
 async def has_read_all(app: WorkerApp) -> Any:
@@ -110,13 +110,13 @@ async def three_workers(config: Config, parts: list[list[Document]]) -> list[tup
         await first.enter_async_context(running(apps[0]))
         for app in apps[1:]:
             await stack.enter_async_context(running(app))
-        await until(lambda: sorted(len(state_of(app).documents.held()) for app in apps) == [1, 1, 2])
+        await until(lambda: sorted(len(state_of(app).documents.owned()) for app in apps) == [1, 1, 2])
         await send(address, config.pipelines[0].source, parts[0])
         await asyncio.gather(send(address, config.pipelines[0].source, parts[1]), first.aclose())
         await until(lambda: all(has(app, 2, 2) for app in apps[1:]))
         await send(address, config.pipelines[0].source, parts[2])
         assert await settled(config, survivors([one for part in parts for one in part])) == []
-        return [(len(state_of(app).ledger.held()), len(state_of(app).ledger.followed())) for app in apps[1:]]
+        return [(len(state_of(app).ledger.owned()), len(state_of(app).ledger.followed())) for app in apps[1:]]
 
 
 def test_workers_that_come_and_go_under_load_lose_nothing(broker: Broker, name: str, data_dir: Path) -> None:
@@ -155,7 +155,7 @@ async def taken_over(config: Config, feed: Feed, then: list[Document], **setting
         await stack.enter_async_context(running(other))
         await until(lambda: has(one, 1, 1) and has(other, 1, 1))
         for app in (one, other):
-            for ledger in state_of(app).ledger.held().values():
+            for ledger in state_of(app).ledger.owned().values():
                 ledger.rewriter.least = 2_000
         await feed(one, other)
         await until(lambda: one.maintenance.bytes_under_way() == other.maintenance.bytes_under_way() == 0)
@@ -184,7 +184,7 @@ async def sent_and_expired(config: Config, documents: list[Document], apps: Sequ
         await send(config.kafka.brokers[0], config.pipelines[0].source, documents[start : start + 15])
         await asyncio.sleep(0.15)
     horizon_ms = documents[-1].time_ms - 4 * HOUR_MS
-    held = [one for app in apps for one in state_of(app).documents.held().values()]
+    held = [one for app in apps for one in state_of(app).documents.owned().values()]
     await until(lambda: all(one.table.horizon.time_ms >= horizon_ms for one in held))
     await asyncio.sleep(1.5)
 

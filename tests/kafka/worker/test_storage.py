@@ -40,8 +40,8 @@ def read_again(app: WorkerApp) -> list[int]:
 def held(app: WorkerApp) -> tuple[int, int]:
     """How many documents and postings a worker has."""
     (state,) = app.pipelines.values()
-    documents = sum(len(one.table) for one in state.documents.held().values())
-    return documents, sum(len(one.table) for one in state.buckets.held().values())
+    documents = sum(len(one.table) for one in state.documents.owned().values())
+    return documents, sum(len(one.table) for one in state.buckets.owned().values())
 
 
 async def fed(config: Config, parts: list[list[Document]], between: Any = None) -> list[tuple[list[int], Any]]:

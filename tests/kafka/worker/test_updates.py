@@ -34,7 +34,7 @@ async def spans(config: Config) -> dict[str, tuple[int, int]]:
 def rewriting(app: WorkerApp, name: str) -> WorkerApp:
     """Rewrite a log as soon as some entries in it are dead."""
     for states in (app.pipelines[name].documents, app.pipelines[name].buckets):
-        for state in states.held().values():
+        for state in states.owned().values():
             state.rewriter.least = LEAST
     return app
 
@@ -53,14 +53,14 @@ async def many_versions(config: Config, others: list[Document]) -> Any:
             await until(lambda: state.counts.documents >= len(others) + min(start + 500, VERSIONS))  # noqa: B023
         await until(lambda: app.maintenance.bytes_under_way() == 0)
         await asyncio.sleep(2.5)  # ticks, which end a pass; and a trimming
-        held = [len(one.table) for one in state.buckets.held().values()]
-        nbytes = sum(one.table.nbytes for one in state.buckets.held().values())
+        held = [len(one.table) for one in state.buckets.owned().values()]
+        nbytes = sum(one.table.nbytes for one in state.buckets.owned().values())
     left = await spans(config)
     again = build_app(config, partitions)
     async with running(again):
         state = again.pipelines[pipeline.name]
-        recovered = [len(one.table) for one in state.buckets.held().values()]
-        documents = sum(len(one.table) for one in state.documents.held().values())
+        recovered = [len(one.table) for one in state.buckets.owned().values()]
+        documents = sum(len(one.table) for one in state.documents.owned().values())
         changed = Document("0", f"{others[0].text} and more", 20_000)
         await send(address, pipeline.source, [changed])
         await until(lambda: state.counts.documents == 1)

@@ -16,7 +16,7 @@ import numpy as np
 from stream_lsh.index.table import BandTable
 from stream_lsh.pipeline.changelog.head import LogHead
 from stream_lsh.retention import Horizon
-from stream_lsh.worker.storage.buckets import Captured, captured, stored_segment, use
+from stream_lsh.worker.storage.buckets import Captured, captured, release_memory, stored_segment
 
 Arrays = dict[str, np.ndarray]
 
@@ -74,7 +74,7 @@ class BucketCopy:
         names = {part.name for part in made.parts}
         self._parts = {name: arrays for name, arrays in self._parts.items() if name in names}
         new = [part for part in made.parts if part.arrays is not None and "keys" in part.arrays]
-        use({part.name: _copied(self._parts[part.name]) for part in new}, made.parts)
+        release_memory({part.name: _copied(self._parts[part.name]) for part in new}, made.parts)
 
     def _name(self) -> str:
         self._next += 1

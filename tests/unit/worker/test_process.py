@@ -9,9 +9,9 @@ from stream_lsh.worker.process import OPEN_FILES
 
 _LIMITS = """
 import resource
-from stream_lsh.worker.process import allow_open_files
+from stream_lsh.worker.process import raise_open_files_limit
 resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))
-allow_open_files()
+raise_open_files_limit()
 print(*resource.getrlimit(resource.RLIMIT_NOFILE))
 """
 

@@ -50,7 +50,7 @@ class Batch:
         """Of the last record."""
         return int(self.records[-1].offset)
 
-    def takes(self, event: Any, most: int) -> bool:
+    def try_add(self, event: Any, most: int) -> bool:
         """Add an event if it continues this batch and there is room; returns whether it was added."""
         size = self._bytes + _size(event)
         if event.message.generation_id != self.generation_id or len(self.records) + len(event.value) > most:
@@ -77,7 +77,7 @@ def rounds_of(events: Sequence[Any], most: Callable[[str], int]) -> Iterator[lis
     batches: dict[TP, list[Batch]] = {}
     for event in events:
         of_tp = batches.setdefault(event.message.tp, [])
-        if not of_tp or not of_tp[-1].takes(event, most(event.message.topic)):
+        if not of_tp or not of_tp[-1].try_add(event, most(event.message.topic)):
             of_tp.append(Batch(event))
     for turn in range(max(map(len, batches.values()), default=0)):
         yield [of_tp[turn] for of_tp in batches.values() if turn < len(of_tp)]

@@ -148,7 +148,7 @@ class WorkerStanding:
         self.expect_ready()
         here = states_of(state, table)
         try:
-            found = here.held()
+            found = here.owned()
             if stale:
                 found |= {partition: one for partition, one in here.followed().items() if one.is_whole}
         except StreamLSHError:  # the worker ends for it

@@ -174,7 +174,7 @@ class Activity(Resource):
     async def _rates_here(self, part: Part) -> bytes:
         """The rates of this process; null if it only follows the states, and so counts nothing."""
         rates = self._rates.get(part.state.config.name)
-        return as_json(rates.per_second() if rates is not None and part.state.documents.held() else None)
+        return as_json(rates.per_second() if rates is not None and part.state.documents.owned() else None)
 
 
 def _columns(rates: Sequence[Totals]) -> dict[str, Any]:

@@ -14,6 +14,6 @@ def test_gather_compares_with_documents_of_this_worker_only_and_with_none_in_a_r
     agents = PipelineAgents(app, state, {})
     state.documents.own(0)
     state.documents.follow(1)
-    assert agents._held() == {0: state.documents[0]}
+    assert agents._owned() == {0: state.documents[0]}
     app.rebalancing = True
-    assert agents._held() == {}
+    assert agents._owned() == {}

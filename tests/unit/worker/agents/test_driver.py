@@ -102,9 +102,9 @@ class Worker:
         self.log.append(f"{name} stored")
 
     def start(
-        self, effects: Iterator[Effect], acker: OrderedAcker | None = None, is_held: Any = lambda: True
+        self, effects: Iterator[Effect], acker: OrderedAcker | None = None, is_owned: Any = lambda: True
     ) -> asyncio.Task[bool]:
-        return asyncio.ensure_future(self.driver.run(effects, self.batch(), acker or self.acker, is_held))
+        return asyncio.ensure_future(self.driver.run(effects, self.batch(), acker or self.acker, is_owned))
 
     async def rest(self, running: asyncio.Task[bool], order: random.Random) -> bool:
         """Let everything be stored, in some order, until the agent has ended and nothing is under way."""
@@ -184,7 +184,7 @@ def test_a_flush_waits_for_the_pairs_of_another_agent_and_for_no_other_output() 
 def test_pairs_that_are_not_stored_end_the_next_agent_after_theirs_was_given_up() -> None:
     async def run() -> list[str]:
         worker = Worker()
-        given_up = worker.start(iter([candidates(2), BARRIER, Acknowledge(1)]), is_held=lambda: False)
+        given_up = worker.start(iter([candidates(2), BARRIER, Acknowledge(1)]), is_owned=lambda: False)
         await turns()
         assert not await given_up
         worker.under_way.pop()[1].set_exception(DoubtError("not stored"))
@@ -261,7 +261,7 @@ def test_a_partition_that_goes_away_is_passed_over_and_its_agent_continues_no_fu
     async def run() -> list[str]:
         worker, held = Worker(), [True]
         effects = noted(worker, [candidates(2), BARRIER, candidates(3), Acknowledge(1)])
-        running = worker.start(effects, is_held=lambda: held[0])
+        running = worker.start(effects, is_owned=lambda: held[0])
         await turns()
         held[0] = False
         assert not await worker.rest(running, random.Random(1))

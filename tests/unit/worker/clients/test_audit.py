@@ -57,7 +57,7 @@ def test_any_message_of_a_source_counts_as_under_way() -> None:
 def source_of(*documents: Document, span_ms: int | None = None) -> Source:
     source = Source()
     for offset, document in enumerate(documents):
-        source.take(make_ref(0, offset), document, span_ms)
+        source.add(make_ref(0, offset), document, span_ms)
     return source
 
 
@@ -85,9 +85,9 @@ def test_records_of_another_program_are_wrong_and_the_others_are_still_compared(
     results = published(("a", "b"))
     foreign = [(b"garbage", b"{}"), (b'["a","c"]', b"?"), (b"\xff", None), (b'["a","c"]', b'{"a": 1}'), (b"[1]", b"5")]
     for key, value in foreign:
-        results.take(SimpleNamespace(topic="p-matches", key=key, value=value, headers=[]), is_pair=True)
+        results.add(SimpleNamespace(topic="p-matches", key=key, value=value, headers=[]), is_pair=True)
     for value in (b"garbage", b"[1]", b"{}"):
-        results.take(SimpleNamespace(topic="p-members", key=b"x", value=value, headers=[]), is_pair=False)
+        results.add(SimpleNamespace(topic="p-members", key=b"x", value=value, headers=[]), is_pair=False)
     source = source_of(Document("a", TEXT), Document("b", TEXT))
     ((state, message),) = compare(ENDLESS, source, results, Doubts())
     assert state == "wrong"

@@ -50,7 +50,7 @@ class Worker:
             self.state.buckets.own(partition)
         if settles:
             self.state.ledger.own(0)
-            self.state.traffic.passed(EDGES, [SimpleNamespace(offset=0, value=bytes(MESSAGE_BYTES))])
+            self.state.traffic.count(EDGES, [SimpleNamespace(offset=0, value=bytes(MESSAGE_BYTES))])
         self.maintenance = Maintenance(cast(Any, self.app), {"p": self.state})
 
     def _highwater(self, tp: TP) -> int:

@@ -35,7 +35,7 @@ def test_a_followed_state_applies_records_and_is_not_owned() -> None:
     states.recover(1, b"one", 0)
     with pytest.raises(InvariantError, match=r"got partition 1, expected one that is assigned here: \[0\]"):
         states[1]
-    assert (states.held(), states.followed(), states.partitions()) == ({0: []}, {1: [b"one"]}, [0])
+    assert (states.owned(), states.followed(), states.partitions()) == ({0: []}, {1: [b"one"]}, [0])
     assert states.offset(1) == 0
 
 
@@ -58,7 +58,7 @@ def test_an_own_state_that_another_worker_takes_over_starts_again_empty() -> Non
     states[0].append(b"never delivered")
     under_way = states.appended(0, Applied(Extent()))
     states.follow(0)
-    assert (states.held(), states.followed(), states.offset(0)) == ({}, {0: []}, None)
+    assert (states.owned(), states.followed(), states.offset(0)) == ({}, {0: []}, None)
     under_way(Delivered(5))  # the state would be read from behind a record that it does not have
     assert states.offset(0) is None
 
@@ -79,7 +79,7 @@ def test_a_state_that_is_followed_no_more_is_forgotten() -> None:
     states.drop(0)
     assert (states.followed(), states.offset(0)) == ({}, None)
     states.own(0)
-    assert states.held() == {0: []}
+    assert states.owned() == {0: []}
 
 
 def test_a_log_that_is_trimmed_under_a_standby_is_read_from_its_new_beginning_with_a_warning(
@@ -89,7 +89,7 @@ def test_a_log_that_is_trimmed_under_a_standby_is_read_from_its_new_beginning_wi
     states.follow(0)
     for offset in (3, 4, 9):
         states.recover(0, b"%d" % offset, offset)
-    assert (states.held(), states.followed(), states.offset(0)) == ({}, {0: [b"9"]}, 9)
+    assert (states.owned(), states.followed(), states.offset(0)) == ({}, {0: [b"9"]}, 9)
     assert "changelog, partition 0: the log was trimmed up to offset 9 while it was read" in caplog.text
 
 

@@ -54,7 +54,7 @@ def test_a_lookup_where_nothing_is_assigned_raises_and_makes_nothing() -> None:
     for _ in range(2):
         with pytest.raises(InvariantError, match=r"got partition 1, expected one that is assigned here: \[2\]"):
             states[1]
-    assert states.held() == {2: []}
+    assert states.owned() == {2: []}
 
 
 def test_a_partition_keeps_its_state_when_it_is_assigned_again_and_loses_it_when_it_goes() -> None:
@@ -65,7 +65,7 @@ def test_a_partition_keeps_its_state_when_it_is_assigned_again_and_loses_it_when
     assert (states[0], states.offset(0)) == ([b"one"], 4)
     states.drop(0)
     states.recover(0, b"late", 5)  # of the recovery that the rebalance broke off
-    assert (states.held(), states.offset(0)) == ({}, None)
+    assert (states.owned(), states.offset(0)) == ({}, None)
     states.own(0)
     assert (states[0], states.offset(0)) == ([], None)
 
@@ -105,7 +105,7 @@ def test_a_state_that_cannot_be_built_again_is_a_failure_that_is_kept() -> None:
     states.recover(0, b"3", 3)
     states.recover(0, b"9", 9)  # the engine goes on after whatever is raised here
     with pytest.raises(DoubtError, match="the disk is full"):
-        states.held()
+        states.owned()
 
 
 def test_expected_states_are_made_in_a_thread_and_waited_for() -> None:
@@ -125,7 +125,7 @@ def test_expected_states_are_made_in_a_thread_and_waited_for() -> None:
         states.own(partition)
     with pytest.raises(DoubtError, match="the disk is full"):
         states.own(7)
-    assert states.held() == {partition: [b"%d" % partition] for partition in (1, 2, 3, 4)}
+    assert states.owned() == {partition: [b"%d" % partition] for partition in (1, 2, 3, 4)}
     assert (threads[1], threads[4]) == (here, here)
     assert here not in (threads[2], threads[3], threads[7])
 
@@ -199,7 +199,7 @@ def test_damage_is_kept_with_its_place_and_raised_at_every_use() -> None:
     states.recover(0, b"one", 0)
     states.recover(0, b"bad", 1)
     states.recover(0, b"two", 2)
-    for use in (lambda: states[0], lambda: states[1], states.held):
+    for use in (lambda: states[0], lambda: states[1], states.owned):
         with pytest.raises(DamagedBytes, match=r"^news-ledger-changelog, partition 0, offset 1: got nonsense$"):
             use()
     assert states.offset(0) == 0
@@ -217,7 +217,7 @@ def test_event_time_before_the_epoch_is_event_time(newest_ms: int) -> None:
 def test_bytes_under_way_follow_from_the_mean_size_of_what_was_read() -> None:
     traffic, tp = Traffic(), TP("bands", 1)
     assert traffic.bytes_before(tp, 1_000) == 0, "of a topic that was never read nothing is known"
-    traffic.passed(tp, [SimpleNamespace(offset=4, value=b"x" * 30), SimpleNamespace(offset=9, value=None)])
+    traffic.count(tp, [SimpleNamespace(offset=4, value=b"x" * 30), SimpleNamespace(offset=9, value=None)])
     assert traffic.bytes_before(tp, 10) == 0
     assert traffic.bytes_before(tp, 14) == 4 * 15
     assert traffic.bytes_before(TP("bands", 0), 14) == 0
