@@ -32,7 +32,7 @@ def edges_of(values: F64, marks: Sequence[float], most: int = _MOST_BINS) -> F64
         >>> edges_of(np.array([0.82, 0.97, 1.0]), [0.8], 5).tolist()
         [0.8, 0.85, 0.9, 0.95, 1.0]
     """
-    low, high = min(float(values.min()), *marks), max(float(values.max()), *marks)
+    low, high = min((float(values.min()), *marks)), max((float(values.max()), *marks))
     power = 10.0 ** math.floor(math.log10(max((high - low) / most, 1e-6)))
     for width in (power * by for by in (1, 2, 5, 10)):
         first, last = math.floor(low / width + 1e-9), math.floor(high / width + 1e-9)
@@ -54,7 +54,9 @@ def histogram(values: F64, marks: Mapping[float, str], caption: str, most: int =
     if not values.size:
         return
     edges = edges_of(values, [*marks], most)
-    counts = np.bincount(np.searchsorted(edges, values, side="right") - 1, minlength=edges.size).tolist()
+    # The first edge is rounded, so the least value may lie below it by a rounding error.
+    places = np.maximum(np.searchsorted(edges, values, side="right") - 1, 0)
+    counts = np.bincount(places, minlength=edges.size).tolist()
     digits = max((_decimals(edge) for edge in edges.tolist() if edge not in marks), default=0)
     names = [_number(edge, digits + 2 * (_decimals(edge) > digits)) for edge in edges.tolist()]
     longest = math.log1p(max(counts))

@@ -4,9 +4,11 @@ import html
 import re
 from random import Random
 
+import numpy as np
 import pytest
 
 from stream_lsh import NearDuplicates, NearestNeighbours, Record, RecordLinker, SimilarSets
+from stream_lsh.markup.bars import histogram
 from stream_lsh.settings.units import counted
 from tests.unit.cli.commands.files.test_reports import HOSTILE, Elements, bars_of
 
@@ -48,6 +50,14 @@ def test_sets_vectors_and_records_have_their_own_scales() -> None:
     linker.add(Record("2", {"name": "Jane Doe", "dob": "1980-02-03"}))
     assert f"match from {linker.profile.match:g}" in linker._repr_html_()
     assert "Pairs by probability" in linker._repr_html_()
+
+
+def test_a_value_below_the_first_edge_by_a_rounding_error_is_in_the_first_bin() -> None:
+    points = NearestNeighbours(3, distance=90)
+    points.add_many([("a", [1, 2, -1]), ("b", [2, 1, 1])])  # at 60 degrees, or the float below it
+    assert bars_of(points._repr_html_())["60 to 65"] == 1
+    shown = "".join(histogram(np.array([0.7999999999999999, 0.97]), {}, "without thresholds"))
+    assert sum(bars_of(shown).values()) == 2
 
 
 def test_an_empty_collection_is_a_line() -> None:
