@@ -125,16 +125,18 @@ def _in_python(source: str) -> list[_Span] | None:
 
 
 def _defined(body: Sequence[ast.stmt], prefix: str) -> Iterator[_Span]:
-    for node in body:
+    # A stack, as each `elif` is nested in the previous one, and a chain of thousands is valid.
+    nodes: list[ast.AST] = [*body]
+    while nodes:
+        node = nodes.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             yield _Span(f"{prefix}{node.name}", first, node.end_lineno or node.lineno)
         elif isinstance(node, ast.ClassDef):
             yield from _defined(node.body, f"{prefix}{node.name}.")
-        else:
-            for inner in ast.iter_child_nodes(node):  # under `if` and `try`
-                if isinstance(inner, ast.stmt | ast.ExceptHandler):
-                    yield from _defined([inner] if isinstance(inner, ast.stmt) else inner.body, prefix)
+        else:  # under `if`, `try` and `match`
+            inner = (ast.stmt, ast.ExceptHandler, ast.match_case)
+            nodes += (child for child in ast.iter_child_nodes(node) if isinstance(child, inner))
 
 
 class _Header:

@@ -66,6 +66,25 @@ def test_lines_may_end_as_they_do_anywhere(line_end: str) -> None:
     assert (one.line, one.last_line, one.text.count("\n")) == (3, 6, 3)
 
 
+def test_functions_in_cases_of_a_match_are_found() -> None:
+    source = """\
+    match os.name:
+        case "nt":
+            def one():
+                pass
+        case _:
+            class A:
+                def two(self):
+                    pass
+    """
+    assert found(source, "python") == [("one", 3, 4), ("A.two", 7, 8)]
+
+
+def test_a_long_chain_of_conditions_is_no_deep_nesting() -> None:
+    chain = "".join(f"elif system == {number}:\n    pass\n" for number in range(1_500))
+    assert found(f"if system is None:\n    pass\n{chain}def one():\n    pass\n", "python") == [("one", 3_003, 3_004)]
+
+
 def test_unparsable_python_is_taken_as_a_whole() -> None:
     for source in ("print 'two'\n", "def f(:\n", "x = '\0'\n", "(" * 10_000):
         ((name, line, _),) = found(source, "python")
