@@ -1,12 +1,14 @@
 """Validates a profile as a whole: its parts must be consistent."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.records.block.lsh import lsh_block
 from stream_lsh.records.block.rules import Rule
 from stream_lsh.records.compare.catalog import COMPARATORS, comparator
-from stream_lsh.records.profile import KEEPS, Comparison, Profile, comparison_names
+from stream_lsh.records.profile import KEEPS, LINKS, ORDERS, PARTS, Comparison, Profile, comparison_names
+from stream_lsh.records.standardise.catalog import TYPES
 from stream_lsh.records.standardise.characters import fold
 from stream_lsh.spelling import suggestion
 
@@ -18,6 +20,8 @@ _SURE = 1e-3
 def problems(profile: Profile) -> Iterator[tuple[Place, str]]:
     """All problems of a profile, each with its place."""
     places = {name: place for place, name in enumerate(profile.names)}
+    yield from _numbers(profile)
+    yield from _choices(profile)
     yield from _fields(profile, places)
     yield from _keeping(profile)
     for at, comparison in enumerate(profile.comparisons):
@@ -31,9 +35,11 @@ def problems(profile: Profile) -> Iterator[tuple[Place, str]]:
         except ConfigError as error:
             yield ("rules", at), str(error)
     for at, lsh in enumerate(profile.lsh):
+        if not lsh.fields:
+            yield ("lsh", at, "fields"), "got none, expected one or more"
         unknown = [name for name in lsh.fields if name not in places]
         yield from ((("lsh", at, "fields"), _unknown(name, places)) for name in unknown)
-        if not unknown:
+        if lsh.fields and not unknown:
             try:
                 lsh_block(lsh, places)
             except ConfigError as error:
@@ -60,6 +66,38 @@ def checked(profile: Profile) -> Profile:
     return profile
 
 
+def _numbers(profile: Profile) -> Iterator[tuple[Place, str]]:
+    """Numbers out of range; those of a file are checked when it is read."""
+    for key in ("match", "prior"):
+        share = getattr(profile, key)
+        if share is not None and not 0 < share < 1:
+            yield (key,), f"got {share:g}, expected a number above 0 and below 1"
+    for key in ("review", "bridge"):
+        share = getattr(profile, key)
+        if not 0 <= share < 1:
+            yield (key,), f"got {share:g}, expected a number from 0 to below 1"
+    if not 0 < profile.smoothing < inf:
+        yield ("smoothing",), f"got {profile.smoothing:g}, expected a number above 0"
+    for at, comparison in enumerate(profile.comparisons):
+        if not 0 < comparison.weight < inf:
+            yield ("comparison", at, "weight"), f"got {comparison.weight:g}, expected a number above 0"
+
+
+def _choices(profile: Profile) -> Iterator[tuple[Place, str]]:
+    """Unknown names; those of a file are checked when it is read."""
+    yield from _choice(("link",), profile.link, LINKS)
+    for at, field in enumerate(profile.fields):
+        yield from _choice(("field", at, "type"), field.type, [*TYPES])
+        yield from _choice(("field", at, "order"), field.order, ORDERS)
+        yield from _choice(("field", at, "part"), field.part, ("", *PARTS))
+        yield from _choice(("field", at, "keep"), field.keep, KEEPS)
+
+
+def _choice(place: Place, name: str, known: Sequence[str]) -> Iterator[tuple[Place, str]]:
+    if name not in known:
+        yield place, f"got {name!r}, expected one of {', '.join(filter(None, known))}{suggestion(name, known)}"
+
+
 def _fields(profile: Profile, places: Mapping[str, int]) -> Iterator[tuple[Place, str]]:
     seen: set[str] = set()
     for at, field in enumerate(profile.fields):
@@ -75,10 +113,7 @@ def _fields(profile: Profile, places: Mapping[str, int]) -> Iterator[tuple[Place
 
 def _keeping(profile: Profile) -> Iterator[tuple[Place, str]]:
     for at, field in enumerate(profile.fields):
-        if field.keep not in KEEPS:
-            hint = suggestion(field.keep, KEEPS)
-            yield ("field", at, "keep"), f"got {field.keep!r}, expected one of {', '.join(KEEPS)}{hint}"
-        elif field.keep == "source-priority" and not profile.source_priority:
+        if field.keep == "source-priority" and not profile.source_priority:
             expected = "expected it before the tables: the names of the sources, best first"
             yield ("field", at, "keep"), f"got {field.keep!r} without `source_priority`, {expected}"
     seen: set[str] = set()

@@ -9,6 +9,10 @@ from unicodedata import category, normalize
 
 LINKS = ("dedupe", "link", "both")
 """dedupe: one source, or sources treated as one; link: only records of different sources; both: any two."""
+ORDERS = ("mdy", "dmy")
+"""The orders of ambiguous dates."""
+PARTS = ("first", "last")
+"""The parts of the joined values of other fields."""
 KEEPS = ("most-frequent", "most-recent", "longest", "first", "source-priority")
 """The rules by which golden records keep a value of a field; `survivorship` defines them."""
 
@@ -24,7 +28,7 @@ class Field:
         name: in comparisons and blocking rules.
         type: one of `standardise.catalog.TYPES`.
         columns: its names in files; the first one with a value in a record counts.
-        order: of ambiguous dates, `mdy` or `dmy`.
+        order: one of ORDERS.
         of: fields whose joined values are used if a record has no value of its own.
         part: with `of`, only the `last` word of the joined values (before `jr`), or the `first` ones: all others.
         keep: one of KEEPS: the rule for the golden record.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stream_lsh.records.profile import KEEPS, LINKS, Comparison, Field, LshBlocking
+from stream_lsh.records.profile import KEEPS, LINKS, ORDERS, PARTS, Comparison, Field, LshBlocking
 from stream_lsh.settings.value_types import FLAG, LEAST_SHARE, SHARE, SHINGLES, InvalidValue, ValueType, choice
 
 TYPES = (
@@ -85,11 +85,9 @@ TABLES: Mapping[str, tuple[type, Keys]] = {
             "name": ProfileKey(NAME, "the name of the field in comparisons and rules", required=True),
             "type": ProfileKey(choice(TYPES), "the type of its values, which determines their standard form"),
             "columns": ProfileKey(TEXTS, "other names of the field in files"),
-            "order": ProfileKey(choice(("mdy", "dmy")), "the order of ambiguous dates"),
+            "order": ProfileKey(choice(ORDERS), "the order of ambiguous dates"),
             "of": ProfileKey(NAMES, "fields whose joined values replace a missing value"),
-            "part": ProfileKey(
-                choice(("first", "last")), "with `of`: only the last word (before `jr`, `iii`), or all others"
-            ),
+            "part": ProfileKey(choice(PARTS), "with `of`: only the last word (before `jr`, `iii`), or all others"),
             "keep": ProfileKey(choice(KEEPS), "the rule by which golden records keep a value"),
         },
     ),

@@ -52,10 +52,10 @@ def bundled_text(name: str) -> str:
 
 
 def find_profile(name: str | os.PathLike[str] | Profile) -> Profile:
-    """The bundled profile with this name, or else the profile in the file at this path; a profile is its own.
+    """The bundled profile with this name, or else the profile in the file at this path; a valid profile is returned.
 
     Raises:
-        ConfigError: neither exists, or all problems of the file.
+        ConfigError: neither exists, or all problems of the file, or of the profile.
 
     Example:
         >>> find_profile("products").name
@@ -65,7 +65,10 @@ def find_profile(name: str | os.PathLike[str] | Profile) -> Profile:
         stream_lsh.errors.ConfigError: profile: got 'product', expected people, ... file; did you mean 'products'?
     """
     if isinstance(name, Profile):
-        return name
+        require()
+        from stream_lsh.records.check import checked  # noqa: PLC0415 - loads the libraries of comparators
+
+        return checked(name)
     if isinstance(name, os.PathLike):
         return load_profile(name)
     if not isinstance(name, str):

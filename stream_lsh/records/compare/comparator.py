@@ -99,7 +99,7 @@ class Within(OneByOne):
 
     def __init__(self, name: str, what: str, most: Sequence[float], shown: Callable[[float], str]) -> None:
         ordered = all(one < other for one, other in pairwise(most))
-        if not most or not ordered or most[0] <= 0:
+        if not most or not ordered or not most[0] > 0:
             got = ", ".join(f"{one:g}" for one in most) or "none"
             raise ConfigError(f"{name}: got the levels {got}, expected {what} above 0, ascending")
         self.spec = spec_of(name, most)

@@ -37,7 +37,7 @@ class Edits(OneByOne):
 
     def __init__(self, name: str, scorer: Callable[..., Any], most: Sequence[float]) -> None:
         ordered = all(left < right for left, right in pairwise(most))
-        if not most or not ordered or any(distance < 1 or distance != int(distance) for distance in most):
+        if not most or not ordered or any(distance < 1 or distance % 1 != 0 for distance in most):
             shown = ", ".join(f"{distance:g}" for distance in most) or "none"
             raise ConfigError(
                 f"{name}: got the levels {shown}, expected distances in whole numbers from 1 on, ascending, or "

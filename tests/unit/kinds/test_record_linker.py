@@ -1,5 +1,6 @@
 """Records in memory: matches and entities, which do not depend on the order of arrival."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from stream_lsh import (
     RecordLinker,
     UnusableDocument,
 )
-from stream_lsh.records.profile import Comparison, Field, Profile
+from stream_lsh.records.profile import Comparison, Field, LshBlocking, Profile
 
 NAME = Comparison(field="name", comparator="jaro-winkler", levels=(0.9,), m=(0.85, 0.1, 0.05), u=(0.01, 0.04, 0.95))
 BORN = Comparison(field="born", comparator="exact", m=(0.95, 0.05), u=(0.02, 0.98))
@@ -138,7 +139,7 @@ def test_of_a_clean_source_an_entity_has_one_record() -> None:
 
 
 def test_of_two_partners_with_probability_1_the_one_with_more_bits_is_the_match() -> None:
-    certain = replace(NAME, m=(0.85, 0.1, 0.05), u=(1e-10, 0.04, 0.95)), replace(BORN, m=(0.95, 0.05), u=(1e-10, 0.98))
+    certain = replace(NAME, u=(1e-10, 0.05, 0.95)), replace(BORN, u=(1e-10, 1.0))
     profile = replace(PROFILE, one_to_one=True, link="link", comparisons=(*certain, TOWN))
     linker = RecordLinker(profile)
     linker.add_many(
@@ -189,6 +190,39 @@ def test_an_unusable_record_is_rejected_and_changes_nothing() -> None:
     assert len(linker) == 0
     with pytest.raises(ConfigError, match="did you mean 'people'"):
         RecordLinker("peple")
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"prior": 1.0}, "people: prior: got 1, expected a number above 0 and below 1"),
+        ({"match": math.nan}, "people: match: got nan, expected a number above 0 and below 1"),
+        ({"smoothing": 0.0}, "people: smoothing: got 0, expected a number above 0"),
+        ({"link": "dedup"}, "people: link: got 'dedup', expected one of dedupe, link, both; did you mean 'dedupe'?"),
+        ({"rules": ()}, "people: rules: got none and no [[lsh]], expected blocking"),
+        ({"lsh": (LshBlocking(fields=()),)}, "people: lsh.0.fields: got none, expected one or more"),
+        ({"fields": (*PROFILE.fields, Field(name="seen", type="dat"))}, "people: field.3.type: got 'dat'"),
+        (
+            {"fields": (*PROFILE.fields, Field(name="seen", type="date", order="ymd"))},
+            "people: field.3.order: got 'ymd', expected one of mdy, dmy",
+        ),
+        (
+            {"comparisons": (*PROFILE.comparisons, replace(TOWN, field="city"))},
+            "people: comparison.3.field: got the field 'city', expected one of the profile",
+        ),
+        (
+            {"comparisons": (*PROFILE.comparisons, replace(TOWN, comparator="levenshtein", levels=(math.inf,)))},
+            "people: comparison.3.levels: levenshtein: got the levels inf, expected distances in whole numbers",
+        ),
+        ({"comparisons": (replace(TOWN, weight=0.0),)}, "people: comparison.0.weight: got 0, expected a number"),
+    ],
+)  # fmt: skip
+def test_a_profile_with_a_contradiction_is_refused(changes: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        RecordLinker(replace(PROFILE, **changes))
+    assert any(one.startswith(problem) for one in raised.value.problems), raised.value.problems
+    with pytest.raises(ConfigError):
+        RecordLinker.learned(replace(PROFILE, **changes), [])
 
 
 def test_a_linker_that_has_learned_scores_by_what_it_learned() -> None:

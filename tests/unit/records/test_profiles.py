@@ -66,6 +66,7 @@ def problems_of(text: str) -> list[str]:
         ("levels = [0.9]", "m = [0.5, 0.5]\nu = [0.5, 0.5]", 12, "comparison.m: got 2 probabilities, expected 4"),
         ("levels = [0.9]", "m = [1, 1, 1, 1]", 9, "comparison.u: got none, expected both `m` and `u`"),
         ("[[comparison]]", "[[lsh]]\nfields = ['born']\n[[comparison]]", 10, "lsh.fields: got the field 'born'"),
+        ("[[comparison]]", "[[lsh]]\nfields = []\n[[comparison]]", 10, "lsh.fields: got none, expected one or more"),
         ("[[comparison]]", "[[field]]\nname = 'surname'\n[[comparison]]", 10, "field.name: got 'surname' a second"),
         ("[[comparison]]", "match = 1\n[[comparison]]", 9, "field.match: got an unknown key; see docs/"),
         ("[[comparison]]", "m = [1]\n[[comparison]]", 9, "field.m: got an unknown key; it belongs in [[comparison]]"),
