@@ -112,7 +112,7 @@ TEMPLATES = frozenset({"jinja2", "markupsafe"})
 """Libraries of the pages only."""
 NO_CLOCK = CORE | {"wire", "kinds", "sizing", "applications", "allpairs", "figures"}
 CLOCK_READERS = frozenset(
-    {"stream_lsh.kinds.text.files", "stream_lsh.kinds.record.rows", "stream_lsh.kinds.single_field_files"}
+    {"stream_lsh.kinds.text.files", "stream_lsh.kinds.record.files", "stream_lsh.kinds.single_field_files"}
 )
 """Readers of files, which reject times that lie ahead of the clock."""
 """The core, its forms in bytes and the library: equal input gives equal output, today and tomorrow."""

@@ -12,6 +12,7 @@ may use one id for different entities, so the id of a record with a source is `s
 """
 
 import codecs
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from stream_lsh.files.chunks import Refused
 from stream_lsh.files.columnar import record_batches, row_values
 from stream_lsh.files.discover import TABLES, Input, find_inputs
 from stream_lsh.files.inflate import STDIN
+from stream_lsh.files.json_blocks import MAX_AHEAD_MS
 from stream_lsh.files.lines import check_distinct, too_large, undecoded
 from stream_lsh.files.rows import ReadRow, line_chunks, row_chunks
 from stream_lsh.kinds.record.messages import LONGEST_SOURCE
@@ -132,7 +134,8 @@ def read_records(
         ConfigError: a table without a column for the id, or a missing library.
         InputError, OSError: a file cannot be read at all.
     """
-    makers = [RecordMaker(names, source, check) for source in source_names(inputs)]
+    latest_ms = int(time.time() * 1000) + MAX_AHEAD_MS
+    makers = [RecordMaker(names, source, check, latest_ms) for source in source_names(inputs)]
     return read_rows(inputs, makers, max_bytes=max_bytes, encoding=encoding)
 
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from time import time as now
 
 import msgspec
 
@@ -20,7 +19,6 @@ TIME = "time"
 DELETED = "deleted"
 
 _PLANS = 256
-_MAX_AHEAD_MS = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +70,7 @@ class RecordMaker:
         names: of the columns of id and source.
         source: the default source; "" for none.
         check: raises InputError for a record that is to be rejected; None: all are accepted.
+        latest_ms: the latest possible event time; None: any.
 
     Example:
         >>> make = RecordMaker(RecordNames(("id",), ("source",)), "")
@@ -81,11 +80,17 @@ class RecordMaker:
         Record(id='crm/7', fields={'name_first': 'Ann', 'no': ['1', '2']}, source='crm', time_ms=0)
     """
 
-    def __init__(self, names: RecordNames, source: str, check: Callable[[Record], None] | None = None) -> None:
+    def __init__(
+        self,
+        names: RecordNames,
+        source: str,
+        check: Callable[[Record], None] | None = None,
+        latest_ms: int | None = None,
+    ) -> None:
         self._names = names
         self._source = source
         self._check = check
-        self._latest_ms = int(now() * 1000) + _MAX_AHEAD_MS
+        self._latest_ms = latest_ms
         self._plans: dict[tuple[str, ...], tuple[str | None, str | None]] = {}
 
     def require(self, path: str, columns: Sequence[str], *, has_ids: bool = False) -> None:
@@ -145,7 +150,7 @@ class RecordMaker:
         if isinstance(time, str):
             time = time.strip() or None
         time_ms = time_of_message(time, 0, unit=self._names.time_unit)
-        if time_ms > self._latest_ms:
+        if self._latest_ms is not None and time_ms > self._latest_ms:
             raise UnusableDocument("time", "got a time in the future: a wrong clock, or another --time-unit?")
         return time_ms
 

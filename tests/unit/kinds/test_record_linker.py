@@ -192,6 +192,13 @@ def test_an_unusable_record_is_rejected_and_changes_nothing() -> None:
         RecordLinker("peple")
 
 
+def test_the_time_of_a_row_may_be_any_as_that_of_a_record() -> None:
+    framed, added = RecordLinker(PROFILE), RecordLinker(PROFILE)
+    framed.add_frame([{"id": "1", "name": "Ann Lee", "time": "2100-01-01"}])
+    added.add(Record("1", {"name": "Ann Lee"}, time_ms=4_102_444_800_000))
+    assert framed.record("1") == added.record("1")
+
+
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
