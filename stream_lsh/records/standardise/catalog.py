@@ -105,7 +105,11 @@ def text_of(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, bool | int):
-        return str(value).lower()
+        try:
+            return str(value).lower()
+        except ValueError:  # it has more digits than Python converts
+            problem = f"got an integer of {value.bit_length():,} bits as the value of a field, expected fewer digits"
+            raise MalformedMessage("field", problem) from None
     if isinstance(value, float):
         if value.is_integer() and abs(value) <= _MOST_WHOLE:
             return str(int(value))

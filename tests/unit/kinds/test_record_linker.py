@@ -182,6 +182,8 @@ def test_an_unusable_record_is_rejected_and_changes_nothing() -> None:
     for wrong, error in (
         (Record("", {"name": "x"}), UnusableDocument),
         (Record("1", {"name": {"first": "x"}}), MalformedMessage),
+        (Record("1", {"name": 10**5000}), MalformedMessage),
+        (Record("1", {"name": ["x", 10**5000]}), MalformedMessage),
         (Record("1", {"name": "x"}, time_ms="now"), MalformedMessage),  # type: ignore[arg-type]
         (Record("1", {"name": "x"}, source="s" * 101), UnusableDocument),
     ):
