@@ -97,7 +97,9 @@ class VectorForm:
             why = f"got a value of type {type(value).__name__} as `{name}`, expected a list of numbers or a string"
             raise MalformedMessage("vector", why)
         wrong = [
-            item for item in value if type(item) is not int and type(item) is not float
+            item
+            for item in value
+            if type(item) is not int and type(item) is not float and not isinstance(item, np.integer | np.floating)
         ]  # a bool is not accepted as a number
         if wrong:
             raise MalformedMessage("vector", f"got {wrong[0]!r:.60} in `{name}`, expected numbers")

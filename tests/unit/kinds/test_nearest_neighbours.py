@@ -165,11 +165,12 @@ def test_a_vector_can_be_written_in_several_ways() -> None:
     for id, vector in (
         ("list", [1.5, -2, -0.0]),
         ("array", numbers),
+        ("scalars", [*numbers]),
         ("text", b2a_base64(numbers.tobytes()).decode().strip()),
     ):
         memory.add(id, vector)
-    assert [pair.distance for pair in memory.pairs()] == [0.0] * 3
-    assert [cluster.members for cluster in memory.clusters()] == [("text", "list", "array")]
+    assert [pair.distance for pair in memory.pairs()] == [0.0] * 6
+    assert [cluster.members for cluster in memory.clusters()] == [("text", "scalars", "list", "array")]
     bits = NearestNeighbours(8, 1, "hamming")
     for id, value in (
         ("list", [1, 0, 1, 0, 0, 0, 0, 1]),
@@ -193,6 +194,7 @@ def test_a_vector_can_be_written_in_several_ways() -> None:
         ("cosine", [1, 2, 3, 1e39], UnusableDocument, "beyond float32"),
         ("cosine", [1, 2, 3, 10**400], UnusableDocument, "beyond float32"),
         ("cosine", [1, 2, 3, "4"], MalformedMessage, "got '4' in `vector`, expected numbers"),
+        ("cosine", [np.float32(1), 2, 3, np.True_], MalformedMessage, "got np.True_ in `vector`"),
         ("cosine", [1, 2, 3, True], MalformedMessage, "got True in `vector`"),
         ("cosine", [1, 2, 3, None], MalformedMessage, "got None in `vector`"),
         ("cosine", {"x": 1}, MalformedMessage, "got a value of type dict as `vector`"),
