@@ -87,7 +87,7 @@ def pack(signatures: U32, bits: int) -> BBitSignatures:
     filled = signatures[:, :1].ravel() != EMPTY_SLOT
     width = packed_bytes(slots, bits)
     if bits >= 8:
-        packed = kept.astype("<u2").view(np.uint8) if bits == 16 else kept.astype(np.uint8)
+        packed = kept.astype("<u2", order="C").view(np.uint8) if bits == 16 else kept.astype(np.uint8)
         return BBitSignatures(bits, slots, packed.reshape(count, width), filled)
     in_byte = 8 // bits
     padded = np.zeros((count, width * in_byte), np.uint8)

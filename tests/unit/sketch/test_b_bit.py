@@ -39,6 +39,14 @@ def test_the_packed_bytes_are_the_lowest_bits_first_slot_lowest(bits: int, slots
 
 
 @every_width
+def test_the_order_of_the_signatures_in_memory_does_not_matter(bits: int) -> None:
+    signatures = np.arange(40, dtype=np.uint32).reshape(5, 8)
+    by_columns, part = np.asfortranarray(signatures), np.repeat(signatures, 2, axis=1)[:, ::2]
+    for same in (by_columns, part):
+        assert pack(same, bits).packed.tolist() == pack(signatures, bits).packed.tolist()
+
+
+@every_width
 @given(slots=st.integers(1, 40), count=st.integers(0, 6), seed=st.integers(0, 1000))
 def test_matching_slots_are_those_whose_kept_bits_are_equal(bits: int, slots: int, count: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
