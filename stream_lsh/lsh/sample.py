@@ -114,7 +114,7 @@ def _with_all(signatures: U32, chosen: I64) -> F64:
     columns = np.ascontiguousarray(signatures.T)
     counts = np.zeros(slots + 1, np.int64)
     for row in chosen.tolist():
-        agreeing = (columns == columns[:, row, None]).sum(axis=0, dtype=np.uint16)
+        agreeing = (columns == columns[:, row, None]).sum(axis=0, dtype=np.uint32)
         counts += np.bincount(agreeing, minlength=slots + 1)
     counts[slots] -= chosen.size  # the pair of each document with itself
     return counts.astype(np.float64)
@@ -157,6 +157,6 @@ def _sharing(signatures: U32, keys: U64, chosen: I64) -> F64:
     counts = np.zeros(slots + 1, np.int64)
     for start in range(0, ones.size, _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        agreeing = (signatures[ones[part]] == signatures[others[part]]).sum(axis=1, dtype=np.uint16)
+        agreeing = (signatures[ones[part]] == signatures[others[part]]).sum(axis=1, dtype=np.uint32)
         counts += np.bincount(agreeing, minlength=slots + 1)
     return counts.astype(np.float64)

@@ -7,6 +7,7 @@ from stream_lsh.arrays import F64, U32
 from stream_lsh.errors import ConfigError
 from stream_lsh.lsh.banding import Bands
 from stream_lsh.lsh.sample import sampled_agreements, sampled_candidates
+from stream_lsh.sketch.scheme import MOST_SLOTS
 
 SLOTS = 32
 
@@ -93,6 +94,13 @@ def test_the_seed_decides_and_nothing_else(seed: int) -> None:
 def test_signatures_of_one_slot_can_be_sampled() -> None:
     signatures = np.arange(600, dtype=np.uint32)[:, None] % 300
     assert sampled_agreements(signatures, compared_with_all=10).pairs.tolist() == [600 * 599 / 2 - 300, 300]
+
+
+def test_signatures_of_the_greatest_length_can_be_sampled() -> None:
+    signatures = np.zeros((3, MOST_SLOTS), np.uint32)
+    signatures[2] = 1
+    for found in (sampled_agreements(signatures).pairs, sampled_candidates(signatures, 2, MOST_SLOTS // 2)):
+        assert found[MOST_SLOTS] == 1
 
 
 @pytest.mark.parametrize("documents", [0, 1])
