@@ -21,7 +21,7 @@ def check_rows(left: npt.ArrayLike, right: npt.ArrayLike) -> tuple[Rows, Rows]:
     Raises:
         InputError: other shapes, or sides of different ones; reason `vector`.
     """
-    left_rows, right_rows = np.asarray(left), np.asarray(right)
+    left_rows, right_rows = _array(left), _array(right)
     if left_rows.ndim != 2 or left_rows.shape != right_rows.shape:
         raise InputError(
             "vector",
@@ -57,4 +57,11 @@ def _finite(rows: Rows) -> F64:
 
 def as_rows(left: npt.ArrayLike, right: npt.ArrayLike) -> tuple[Rows, Rows]:
     """Two single vectors as two arrays of one row."""
-    return np.asarray(left)[None], np.asarray(right)[None]
+    return _array(left)[None], _array(right)[None]
+
+
+def _array(side: npt.ArrayLike) -> Rows:
+    try:
+        return np.asarray(side)
+    except ValueError:
+        raise InputError("vector", "vectors: got lists of different lengths, expected rows of one length") from None

@@ -145,6 +145,7 @@ def test_packed_bits_differ_where_the_bits_do(seed: int) -> None:
     [
         ([1, 2], [1, 2, 3], "got shapes (1, 2) and (1, 3)"),
         ([[1, 2]], [[1, 2]], "got shapes (1, 1, 2)"),
+        ([1, [2, 3]], [1, 2], "got lists of different lengths"),
         (["a"], ["b"], "expected numbers or bits"),
         ([math.nan], [1.0], "not a number"),
     ],
@@ -154,6 +155,11 @@ def test_invalid_pairs_of_vectors_are_rejected(far: Angle, one: Any, other: Any,
         far(one, other)
     assert words in str(caught.value)
     assert caught.value.reason == "vector"
+
+
+def test_rows_of_different_lengths_are_rejected() -> None:
+    with pytest.raises(InputError, match="got lists of different lengths, expected rows of one length"):
+        Euclidean().many([[1, 2], [3]], [[1, 2], [3]])
 
 
 @pytest.mark.parametrize("far", [Angle(), Euclidean(), cosine])
