@@ -145,6 +145,7 @@ def test_the_curve_never_rises_and_a_number_gives_the_same_as_an_array(sample: S
     assert (np.diff(curve) <= 1e-15).all()
     assert curve[0] > curve[-1]
     assert [sample.family.probability(distance) for distance in distances.tolist()] == curve.tolist()
+    assert 0 <= sample.family.probability(float("inf")) <= sample.family.probability(1e300) <= curve[-1]
 
 
 @every_family

@@ -80,9 +80,10 @@ class Lines(Family):
 
     def curve(self, distances: F64) -> F64:
         """The collision curve of the module's docstring."""
-        ratios = (distances / self.width).tolist()
+        with np.errstate(over="ignore"):
+            ratios = (distances / self.width).tolist()
         probability = self._uniform_probability if self.uniform else _normal_probability
-        return np.array([probability(ratio) for ratio in ratios], np.float64)
+        return np.array([probability(ratio) if ratio < math.inf else 0.0 for ratio in ratios], np.float64)
 
     def _uniform_probability(self, ratio: float) -> float:
         power = self.dimension - 2
