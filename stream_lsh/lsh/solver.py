@@ -14,6 +14,7 @@ from stream_lsh.arrays import F64
 from stream_lsh.errors import ConfigError
 from stream_lsh.lsh.scurve import areas, candidate_probability, false_negative_area, false_positive_area, half_point
 from stream_lsh.lsh.spread import Similarities, Spread, unknown_spread
+from stream_lsh.sketch.scheme import MOST_SLOTS
 
 SLACK = 0.001
 """The accepted shortfall of the recall at the threshold if the slots do not suffice."""
@@ -277,10 +278,13 @@ def pinned(threshold: float, recall: float, slots: int, bands: int, rows: int) -
         )
     reached = banding.probability_at_threshold
     if reached < recall - SLACK:
+        needed = bands_needed(threshold, rows, recall)
+        changes = [f"take {needed} bands" if needed * rows <= MOST_SLOTS else "take fewer rows"]
+        if lower := math.floor(reached * 1000) / 1000:
+            changes.insert(0, f"lower recall to {lower}")
         raise ConfigError(
             f"{bands} bands of {rows} rows find a pair of similarity {threshold:.4g} with probability {reached:.4f}, "
-            f"not {recall}: lower recall to {math.floor(reached * 1000) / 1000}, or take "
-            f"{bands_needed(threshold, rows, recall)} bands"
+            f"not {recall}: {', or '.join(changes)}"
         )
     return banding
 
@@ -328,10 +332,15 @@ def _check(threshold: float, recall: float, slots: int, slack: float) -> None:
 
 def _infeasible(threshold: float, recall: float, slots: int) -> str:
     """The message for slots that do not suffice even with bands of one row, which have the greatest recall."""
-    reached = candidate_probability(threshold, slots, 1)
-    lowest = 1 - (1 - recall) ** (1 / slots)
+    reached = math.floor(candidate_probability(threshold, slots, 1) * 1000) / 1000
+    lowest = math.ceil((1 - (1 - recall) ** (1 / slots)) * 1000) / 1000
+    changes = [f"raise slots to {bands_needed(threshold, 1, recall)}"]
+    if reached:
+        changes.append(f"lower recall to {reached}")
+    if lowest < 1:
+        changes.append(f"raise the threshold to {lowest}")
+    *others, last = changes
     return (
-        f"no banding of {slots} slots finds a pair of similarity {threshold:.4g} with probability {recall}: raise "
-        f"slots to {bands_needed(threshold, 1, recall)}, lower recall to {math.floor(reached * 1000) / 1000}, "
-        f"or raise the threshold to {math.ceil(lowest * 1000) / 1000}"
+        f"no banding of {slots} slots finds a pair of similarity {threshold:.4g} with probability {recall}: "
+        f"{', '.join([*others, f'or {last}' if others else last])}"
     )

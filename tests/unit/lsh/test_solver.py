@@ -96,6 +96,15 @@ def test_an_error_about_an_infeasible_target_names_what_is_feasible() -> None:
     assert choose_banding(0.036, recall=0.99, slots=128).rows == 1
 
 
+def test_no_error_proposes_a_value_that_is_none() -> None:
+    with pytest.raises(ConfigError, match=r"probability 0.9999: raise slots to 9206, or lower recall to 0.001$"):
+        choose_banding(0.001, recall=0.9999, slots=1)
+    with pytest.raises(ConfigError, match=r"probability 0.9999: raise slots to \d+$"):
+        choose_banding(0.0001, recall=0.9999, slots=1)
+    with pytest.raises(ConfigError, match=r"with probability 0.0000, not 0.9: take fewer rows$"):
+        pinned(0.01, 0.9, 128, 1, 64)
+
+
 def test_all_wrong_settings_are_listed() -> None:
     with pytest.raises(ConfigError) as caught:
         choose_banding(1.0, recall=0.0, slots=0, slack=-1.0)
