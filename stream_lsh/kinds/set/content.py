@@ -12,7 +12,7 @@ Jaccard similarity of the lines is that of the bags, the sum of the lesser count
 
 An integer is equivalent to its decimal digits: 17 and "17" are one item, as they are one id.
 
-Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.1.2 (purchases and ratings as sets,
+Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.1.3 (purchases and ratings as sets,
 ratings as bags).
 """
 

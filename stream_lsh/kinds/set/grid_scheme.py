@@ -7,7 +7,7 @@ among many prints.  Minhashing would not, because two such prints share only two
     signature    1024 functions, a bit each: 32 slots
     buckets      the functions that hold, the first 64 of them, and the digest
 
-Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.8.3 and example 3.22.
+Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.8.5.
 """
 
 from collections.abc import Sequence
