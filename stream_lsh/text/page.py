@@ -36,8 +36,8 @@ class Page(NamedTuple):
         title: the headline for other sites (`og:title`), else `<title>`, else the first `<h1>`; or "".
         text: the text in one line; "" if there is none, as on a page that scripts fill.
         site: the name of the site (`og:site_name`), or "".
-        published_ms: the time of publication, ms since the epoch; None unless the page gives it to the second and with
-            a time zone.
+        published_ms: the time of publication, ms since the epoch; None unless the page gives the time of day and a time
+            zone.
         url: the canonical address of the page, `http` or `https` and absolute, or "".
     """
 
