@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stream_lsh.arrays import I64, U64, Bools
-from stream_lsh.errors import ConfigError
+from stream_lsh.errors import ConfigError, UnusableDocument
 from stream_lsh.kinds.shingled.scheme import ShingledTexts
 from stream_lsh.measure.uncommon import Sharing, sharing
 from stream_lsh.model import Document
@@ -182,7 +182,13 @@ class PartialCopies:
         return id in self._sources
 
     def text(self, id: str) -> str:
-        """The text of an id that was added."""
+        """The text of an id.
+
+        Raises:
+            UnusableDocument: no such text.
+        """
+        if id not in self._texts:
+            raise UnusableDocument("id", f"got {id!r:.60}, expected the id of a text that was added")
         return self._texts[id]
 
     def find(self) -> list[PartialCopy]:
@@ -263,6 +269,9 @@ class PartialCopies:
 
         Guarantees:
             those of `text.copied`; shingles of many texts do not count among the equal words.
+
+        Raises:
+            UnusableDocument: a text of the pair was removed.
         """
         common = self._counted()
         ignored = common.with_source if {pair.left, pair.right} & self._sources else common.texts
@@ -272,7 +281,7 @@ class PartialCopies:
         """The shingles of a text with their places; recent ones are kept, as a text often is in several pairs."""
         traced = self._recent.get(id)
         if traced is None:
-            traced = self._recent[id] = self._shingled.traced(self._texts[id])
+            traced = self._recent[id] = self._shingled.traced(self.text(id))
             self._recent_shingles += traced.hashes.size
             while self._recent_shingles > _RECENT_SHINGLES and len(self._recent) > 1:
                 self._forget(next(iter(self._recent)))

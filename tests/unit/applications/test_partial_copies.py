@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from stream_lsh import ConfigError, InputError, PartialCopies
+from stream_lsh import ConfigError, InputError, PartialCopies, UnusableDocument
 from stream_lsh.applications import partial_copies
 from tests.evaluation.oracles import word_windows
 
@@ -137,6 +137,19 @@ def test_replaced_and_removed_texts_are_forgotten() -> None:
     copies.add("b", own(2))
     assert copies.find() == []
     assert (len(copies), "a" in copies, "c" in copies) == (2, True, False)
+
+
+def test_the_error_about_an_absent_text_names_its_id() -> None:
+    passage = own(99, 100)
+    copies = PartialCopies()
+    copies.add("a", with_passage(1, passage))
+    copies.add("b", with_passage(2, passage))
+    (found,) = copies.find()
+    copies.remove("a")
+    with pytest.raises(UnusableDocument, match="got 'a', expected the id of a text that was added"):
+        copies.text("a")
+    with pytest.raises(UnusableDocument, match="got 'a', expected the id of a text that was added"):
+        copies.passages(found)
 
 
 def test_passages_are_available_after_more_texts_were_added() -> None:
