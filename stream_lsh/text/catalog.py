@@ -72,6 +72,10 @@ def _k_suggestion(usual: str) -> Callable[[str], str]:
     return suggest
 
 
+def _has_letters(text: str) -> bool:
+    return any(map(str.isalpha, text))
+
+
 def _runs(usual: str) -> Argument:
     return Argument("<k>", f"k from 1 to {LARGEST_K}", _k, _k_suggestion(usual), usual)
 
@@ -80,9 +84,8 @@ def _one_of(names: Iterable[str], expected: str, usual: str) -> Argument:
     listed = tuple(names)
 
     def suggest(text: str) -> str:
-        text = text.strip()
-        short = text[:2].lower()  # `english`
-        return usual if not text else short if short in listed else nearest(text, listed)
+        short = text.strip()[:2].lower()  # `english`
+        return usual if not _has_letters(text) else short if short in listed else nearest(text.strip(), listed)
 
     return Argument(
         "<language>",
@@ -96,7 +99,13 @@ def _one_of(names: Iterable[str], expected: str, usual: str) -> Argument:
 _STOP_WORDS = _one_of(STOP_WORDS, f"a language out of {', '.join(STOP_WORDS)}", "en")
 _SNOWBALL = _one_of(stem.LANGUAGES, f"a language of Snowball: {', '.join(stem.LANGUAGES)}", "en")
 # Only the library knows the valid aliases; the constructor of the shingler checks them.
-_PYGMENTS = Argument("<language>", "an alias of Pygments", lambda text: text or None, lambda text: text, "python")
+_PYGMENTS = Argument(
+    "<language>",
+    "an alias of Pygments",
+    lambda text: text or None,
+    lambda text: text if _has_letters(text) else "",
+    "python",
+)
 _RENAMED = Argument(
     f"[:{code.RENAMED}]",
     "",
@@ -268,7 +277,7 @@ def _refusal(spec: str, parts: _Parts) -> str:
     name = _nearest_kind(kind_name)
     kind = KINDS[name]
     bag = f"{BAG}:" if parts.bag or parts.kind == BAG else ""
-    texts = parts.arguments or [spec if re.search(r"[0-9]", spec) else ""]
+    texts = parts.arguments or re.findall(r"[0-9]+", parts.kind)[:1]  # `char5`
     suggest = [
         argument.suggest(text) or argument.usual
         for argument, text in zip(kind.arguments, [*texts, *[""] * len(kind.arguments)], strict=False)

@@ -51,15 +51,21 @@ def test_stored_settings_lead_to_the_version_that_they_state(spec: str) -> None:
         ("stopword", "stopword:en"),
         ("stopwords:de", "stopword:de"),
         ("stopword:eng", "stopword:en"),
-        ("stopword:3", "stopword:pt"),
+        ("stopword:3", "stopword:en"),
         ("stopword:german", "stopword:en"),
         ("stem", "stem:en:3"),
         ("stem:english:2", "stem:en:2"),
         ("stem:en", "stem:en:3"),
+        ("stem:3", "stem:en:3"),
         ("code:python", "code:python:5"),
         ("code:python:0", "code:python:1"),
         ("code:c++:5:rename", "code:c++:5:renamed"),
         ("code::5", "code:python:5"),
+        ("code:5", "code:python:5"),
+        ("code5", "code:python:5"),
+        ("code/4", "code:python:5/4"),
+        ("bag:code/8", "bag:code:python:5"),
+        ("/4", "char:5/4"),
         ("mixd:2", "mixed:2"),
         ("spaces", "space:3"),
         ("capitals:2", "capital:2"),
@@ -86,6 +92,7 @@ def test_anything_else_is_refused_with_the_nearest_spec(spec: str, suggest: str)
     kind = suggest.removeprefix("bag:").partition(":")[0]
     assert f"; of {kind}, {KINDS[kind].arguments[0].expected}" in message
     assert f"did you mean {suggest!r}?" in message
+    assert shingler(suggest)
 
 
 @pytest.mark.parametrize(
