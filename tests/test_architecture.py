@@ -111,11 +111,11 @@ LOOPS = frozenset(
 TEMPLATES = frozenset({"jinja2", "markupsafe"})
 """Libraries of the pages only."""
 NO_CLOCK = CORE | {"wire", "kinds", "sizing", "applications", "allpairs", "figures"}
+"""The core, its forms in bytes and the library: equal input gives equal output, today and tomorrow."""
 CLOCK_READERS = frozenset(
     {"stream_lsh.kinds.text.files", "stream_lsh.kinds.record.files", "stream_lsh.kinds.single_field_files"}
 )
 """Readers of files, which reject times that lie ahead of the clock."""
-"""The core, its forms in bytes and the library: equal input gives equal output, today and tomorrow."""
 CLOCKS_AND_CHANCE = frozenset({"time", "random", "secrets", "uuid"})
 CLOCK_ATTRIBUTES = frozenset({"now", "utcnow", "today", "environ", "environb", "getenv", "urandom"})
 CORE_BUILTINS = frozenset({"hash", "open", "print", "input", "exec", "eval", "compile", "__import__", "breakpoint"})
