@@ -109,7 +109,7 @@ class DuplicateCode:
         """Add a source file.
 
         Args:
-            path: its name in results.
+            path: its name in results; a path that is added twice is two files.
             source: its text; a file that cannot be parsed is compared as a whole.
             language: any alias of Pygments; `text.functions.LANGUAGES` has those of files.
 
@@ -138,7 +138,7 @@ class DuplicateCode:
         return self.found()[1]
 
     def found(self) -> tuple[list[CodeMatch], list[list[Fragment]]]:
-        """Matches and groups, computed once."""
+        """Matches and groups, from one computation."""
         matches: list[CodeMatch] = []
         groups: list[list[Fragment]] = []
         for language in sorted(self._by_language):
