@@ -22,8 +22,8 @@ Names are imported at their first use, so that the command line starts without l
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # type checkers take it for true; loading `typing` takes longer than all the rest of this module
 if TYPE_CHECKING:
     from stream_lsh.applications.duplicate_code import CodeMatch, DuplicateCode, Fragment
     from stream_lsh.applications.partial_copies import PartialCopies, PartialCopy

@@ -1,7 +1,12 @@
-"""`python -m stream_lsh`, which is the command `stream-lsh`."""
+"""The command `stream-lsh`, and `python -m stream_lsh`."""
 
+import signal
 import sys
 
-from stream_lsh.cli.main import main
+# Until `main` handles Ctrl-C, it ends the process as if Python did not catch it: an import shows no traceback.
+signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-sys.exit(main())
+from stream_lsh.cli.main import main  # noqa: E402
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -11,7 +11,7 @@ from importlib import import_module
 from stream_lsh import __version__
 from stream_lsh.cli.commands.catalog import COMMANDS, GROUPS, module_of
 from stream_lsh.cli.output.atomic_files import STDOUT, Output, discard_stderr, report_lines
-from stream_lsh.cli.process import Terminated, as_exceptions
+from stream_lsh.cli.process import Terminated, as_exceptions, hold, release
 from stream_lsh.errors import ConfigError, InvariantError, StateError, StreamLSHError
 from stream_lsh.spelling import resembling
 
@@ -90,7 +90,10 @@ def _run(arguments: list[str]) -> int:
         raise ConfigError([f"got the {what} {name!r}, expected a command{hint}", "`stream-lsh --help` lists them."])
     # OpenBLAS starts a thread per core when numpy is loaded; nothing here uses it, and threads do not mix with forks.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    code: int = import_module(module_of(name)).run(arguments[1:])
+    hold()  # until the libraries are loaded
+    command = import_module(module_of(name))
+    release()
+    code: int = command.run(arguments[1:])
     return code
 
 

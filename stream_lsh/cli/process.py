@@ -9,11 +9,9 @@ note that it must be ended leaves that process behind.  So both are held while t
 import gc
 import signal
 from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from types import FrameType
 from typing import Any, TypeVar
-
-from stream_lsh.errors import ConfigError
 
 T = TypeVar("T")
 _COLLECT_AFTER = 100_000
@@ -29,13 +27,23 @@ class Terminated(BaseException):
 def as_exceptions() -> Iterator[None]:
     """Have SIGINT raise KeyboardInterrupt, SIGTERM and SIGHUP raise Terminated; as before afterwards."""
     before: dict[int, Any] = {}
+    came: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        _raise(number, frame)
+
     try:
         for number in _caught():
-            before[number] = signal.signal(number, _raise)
+            before[number] = signal.signal(number, interrupt)
     except ValueError:  # not in the main thread: signals do not come here
         pass
     try:
         yield
+    except Exception:
+        if came:  # extension modules report an interrupted import as an ImportError
+            _raise(came[0], None)
+        raise
     finally:
         for caught, handler in before.items():
             signal.signal(caught, handler)
@@ -44,14 +52,11 @@ def as_exceptions() -> Iterator[None]:
 
 def run_client(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine that uses Kafka, as `run_cancellable` does, with the log of its client."""
-    try:
+    with closing(work):  # otherwise Python warns that it never ran, after an error or a signal that came before
         from stream_lsh.worker.monitoring.log import client_log  # noqa: PLC0415
-    except ConfigError:
-        work.close()  # otherwise Python warns that it never ran
-        raise
 
-    with client_log():
-        return run_cancellable(work)
+        with client_log():
+            return run_cancellable(work)
 
 
 def run_cancellable(work: Coroutine[Any, Any, T]) -> T:

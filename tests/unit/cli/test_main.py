@@ -1,6 +1,7 @@
 """The command itself: its subcommands, and its answers to wrong use."""
 
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from stream_lsh.cli.commands.catalog import COMMANDS
 from stream_lsh.errors import ConfigError, InputError, InvariantError, StateError
 from tests.unit.cli.runs import own_process, ran
 
+ROOT = Path(__file__).resolve().parents[3]
 OF_TEXTS = ("dedup", "news", "allpairs", "tune", "plagiarism", "explain 1 2")
 
 
@@ -90,6 +92,36 @@ def test_a_line_feed_in_the_name_of_a_file_does_not_break_a_message(
     printed = ran(*arguments, cwd=tmp_path).stderr.decode().splitlines()
     assert len(printed) == len(lines), printed
     assert all(line.startswith(begin) for line, begin in zip(printed, lines, strict=True)), printed
+
+
+@pytest.mark.parametrize(
+    ("command", "module", "code", "err"),
+    [
+        ("dedup /dev/null", "stream_lsh.cli.main", -signal.SIGINT, ""),  # ended by the signal
+        ("dedup /dev/null", "numpy", 130, "stream-lsh: interrupted; no partial output file remains\n"),
+        ("check --config deploy/news.toml", "stream_lsh.config", 130, "stream-lsh: interrupted\n"),
+        ("check --config deploy/news.toml", "stream_lsh.worker.monitoring.log", 130, "stream-lsh: interrupted\n"),
+    ],
+)
+def test_an_interrupt_during_an_import_shows_no_traceback(command: str, module: str, code: int, err: str) -> None:
+    interrupted = f"""
+import os, runpy, signal, sys
+
+class Interrupted:
+    def find_spec(self, name, path, target=None):
+        if name == {module!r}:
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+            except KeyboardInterrupt as error:  # as extension modules do
+                raise ImportError from error
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # even if the tests run in the background
+sys.meta_path.insert(0, Interrupted())
+sys.argv = ["stream-lsh", *{command.split()!r}]
+runpy.run_module("stream_lsh", run_name="__main__")
+"""
+    done = subprocess.run([sys.executable, "-c", interrupted], capture_output=True, check=False, cwd=ROOT)  # noqa: S603
+    assert (done.returncode, done.stderr.decode()) == (code, err)
 
 
 def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
