@@ -86,7 +86,8 @@ async def test_the_command_prints_matches_and_its_exit_code_shows_the_fault(tmp_
 async def test_the_commands_explain_a_pair_and_decide_on_it() -> None:
     person = {"fields": {"given_name": "Catherine", "surname": "Marlowe", "date_of_birth": "1969-09-25"}}
     async with application(configured(1, "kind = 'record'\nprofile = 'people'")) as running:
-        await running.send([("1", person), ("2", person)])
+        stranger = {"fields": {"given_name": "Otto", "surname": "Berg", "date_of_birth": "2001-01-31"}}
+        await running.send([("1", person), ("2", person), ("5", stranger)])
         at = ("--url", f"http://{running.shares[0].address}", "--pipeline", "docs")
         code, out, _ = await command("explain", "1", "2", *at)
         assert (code, out.splitlines()[0]) == (0, "in the same entity")
@@ -96,6 +97,9 @@ async def test_the_commands_explain_a_pair_and_decide_on_it() -> None:
         code, out, err = await command("decide", "1", "4", "same", *at)
         assert (code, out.startswith("1 ~ 4: same, ")) == (0, True)
         assert err == "note: no record has the id 4: the decision is kept until one does\n"
+        _, _, err = await command("decide", "1", "5", "same", *at)
+        assert err.startswith("note: the two records are neither a match nor a pair for review: ")
+        assert (await command("decide", "1", "5", "different", *at))[2] == ""
         await running.worker.settled()
         assert [key for key, _ in await running.read("matches")] == []
         assert (await command("decide", "1", "2", "perhaps", *at))[0] == 2

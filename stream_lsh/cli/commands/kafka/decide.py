@@ -11,6 +11,7 @@ from stream_lsh.cli.output.terminal import Screen, plain
 from stream_lsh.errors import NotAvailable, UnknownId
 
 if TYPE_CHECKING:
+    from stream_lsh.client.answers import Decided
     from stream_lsh.client.synchronous import Client
 
 UNDO = "undo"
@@ -23,9 +24,10 @@ examples:
   stream-lsh decide crm-17 crm-40 different --by ben --url http://127.0.0.1:6067 --pipeline customers
   stream-lsh decide crm-17 crm-40 undo --url http://127.0.0.1:6067 --pipeline customers
 
-same: the records belong to one entity.  different: they never share an entity, even if other records connect them.
+same: the records belong to one entity, once they were scored as a match or for review.
+different: they never share an entity, even if other records connect them.
 undo: withdraw the latest decision; the score of the pair applies again.
-A decision may precede its records; the command notes ids that no record has.
+A decision may precede its records and its pair; the command notes what is missing.
 The worker needs the key `ask` in [worker].  The command waits up to two seconds until the decision is in effect.
 Exit code 1: no worker can answer now; 2: a wrong option, URL, token or pipeline.
 """
@@ -40,20 +42,27 @@ def run(arguments: Sequence[str]) -> int:
         effect = "in effect" if decided.in_effect else "stored, takes effect soon"
         screen.line(plain(f"{decided.left} ~ {decided.right}: {options.decision}, {effect}"))
         screen.finish()
-        unknown = _unknown(client, (decided.left, decided.right))
-        report_lines(plain(f"note: no record has the id {id}: the decision is kept until one does") for id in unknown)
+        report_lines(plain(f"note: {note}") for note in _notes(client, decided))
     return 0
 
 
-def _unknown(client: "Client", ids: Sequence[str]) -> Iterator[str]:
-    """The ids that no record has; a worker that does not answer now is no reason to fail, as the decision is stored."""
-    for id in ids:
-        try:
-            client.document(id, limit=1)
-        except UnknownId:
-            yield id
-        except NotAvailable:
-            return
+def _notes(client: "Client", decided: "Decided") -> Iterator[str]:
+    """The missing records or pair that a decision waits for.
+
+    A worker that does not answer now is no reason to fail, as the decision is stored.
+    """
+    is_unknown = False
+    try:
+        for id in (decided.left, decided.right):
+            try:
+                client.document(id, limit=1)
+            except UnknownId:
+                is_unknown = True
+                yield f"no record has the id {id}: the decision is kept until one does"
+        if not is_unknown and decided.decision == "same" and not client.pair(decided.left, decided.right).pair:
+            yield "the two records are neither a match nor a pair for review: the decision is kept until they are"
+    except (NotAvailable, UnknownId):
+        return
 
 
 def make_parser() -> Parser:
