@@ -18,7 +18,9 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -
     named = [path for path in outputs if path is not None]
     problems = {f"{path}: is an input, and would be replaced" for path in named if replaces(path, inputs)}
     problems |= {
-        f"{path}: two outputs cannot be one file" for path in named if named.count(path) > 1 and path != os.devnull
+        f"{path}: two outputs cannot be one file" + ": name a file with --output" * (path == STDOUT)
+        for path in named
+        if named.count(path) > 1 and path != os.devnull
     }
     if problems:
         raise ConfigError(sorted(problems))

@@ -65,7 +65,7 @@ def test_damaged_compressed_data_end_the_run(tmp_path: Path, jobs: str, name: st
         (["docs.jsonl", "--matches", "no/such/folder"], "no/such/folder: cannot be written"),
         (["docs.jsonl", "--matches", "docs.jsonl"], "is an input"),
         (["docs.jsonl", "--matches", "x", "--clusters", "x"], "two outputs cannot be one file"),
-        (["docs.jsonl", "--clusters", "-"], "two outputs cannot be one file"),
+        (["docs.jsonl", "--clusters", "-"], "-: two outputs cannot be one file: name a file with --output\n"),
         (["docs.csv"], "got no column 'text', found 'id', 'body': set --text-column"),
     ],
 )
