@@ -74,6 +74,14 @@ def test_a_connection_that_was_closed_meanwhile_is_replaced(asked: Asked) -> Non
 
 
 @both
+def test_an_answer_that_the_end_of_a_connection_cuts_is_an_error_and_not_requested_again(asked: Asked) -> None:
+    cut = answer(200, SIMILAR, headers="Connection: close\r\n")[:-5]
+    with scripted(answer(200, SIMILAR), cut, answer(200, SIMILAR)) as service, pytest.raises(NotAvailable):
+        asked(service.address, *[SIMILAR_CALL] * 2)
+    assert len(service.requests) == 2
+
+
+@both
 def test_a_service_that_recovers_is_asked_again(asked: Asked) -> None:
     later = problem(503, "not-now", "Retry-After: 0\r\n")
     with scripted(later, problem(429, "busy", "Retry-After: 0\r\n"), answer(200, SIMILAR)) as service:
@@ -224,6 +232,16 @@ def test_an_id_that_the_end_of_a_connection_cuts_is_not_used(asked: Asked, monke
     with scripted(cut, stream(*lines)) as service:
         asked(service.address, Call("events", (["matches"],)), count=2)
     assert [request.headers.get("last-event-id") for request in service.requests] == [None, "matches:12"]
+
+
+@both
+def test_an_event_that_the_end_of_a_connection_cuts_is_dropped(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stream_lsh.client.exchange.RECONNECT_SECONDS", 0)
+    data = 'data: {"key":"k","value":%d,"headers":{}}'
+    cut = stream("id: matches:1", "", "event: matches", data % 1)
+    with scripted(cut, stream("event: matches", "id: matches:2", data % 2, "")) as service:
+        found = asked(service.address, Call("events", (["matches"],)), count=1)
+    assert found == [Event("matches", "k", 2, {}, "matches:2")]
 
 
 @both
