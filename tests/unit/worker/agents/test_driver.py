@@ -12,6 +12,7 @@ from faust.types import TP
 
 from stream_lsh.config import parse
 from stream_lsh.errors import DoubtError, UnusableDocument
+from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.pipeline.agents.effects import (
     BARRIER,
     FLUSH,
@@ -21,16 +22,18 @@ from stream_lsh.pipeline.agents.effects import (
     Copy,
     DeadLetter,
     Effect,
+    Publish,
     Save,
     Send,
     Trim,
 )
-from stream_lsh.pipeline.batches import BandsFrame, Candidates, CandidatesFrame, Mark, Watermarks
+from stream_lsh.pipeline.batches import BandsFrame, Candidates, CandidatesFrame, EdgesFrame, Mark, Watermarks
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.frames import decode_candidates
 from stream_lsh.worker.agents.driver import Driver, Received
 from stream_lsh.worker.engine import Batch, OrderedAcker
 from stream_lsh.worker.state.pipeline_state import PipelineState
+from tests.evaluation.edges import edges_of
 
 NO_FRAME = BandsFrame(horizon=Horizon(5))
 MARKS = Watermarks(0, (Mark(0, 5, False, 0),))
@@ -213,6 +216,26 @@ def test_every_output_is_waited_for_before_the_acknowledgement(effect: Effect) -
     asyncio.run(run())
 
 
+def test_published_changes_are_stored_before_an_agent_continues_behind_a_barrier() -> None:
+    async def run() -> list[str]:
+        worker = Worker()
+        worker.state.ledger.own(0)
+        edge = Edge(End("a", 1, 5, 0), End("b", 2, 6, 0), 0.9, 9, 10)
+        settlement = worker.state.ledger[0].settler.settle(EdgesFrame(edges=edges_of([edge])), 0)
+        assert settlement is not None
+        running = worker.start(noted(worker, [Publish(settlement), BARRIER, Acknowledge(1)]))
+        await turns()
+        assert sorted(worker.log) == ["clusters", "matches", "members"]
+        await worker.rest(running, random.Random(1))
+        await turns()
+        worker.end()
+        return worker.log[3:]
+
+    *stored, behind, last = asyncio.run(run())
+    assert sorted(stored) == ["clusters stored", "matches stored", "members stored"]
+    assert (behind, last) == ("continues", "acknowledged")
+
+
 def test_dead_letters_and_copies_are_waited_for_too() -> None:
     record = SimpleNamespace(topic="s", partition=0, offset=7, timestamp=5, key=b"a", value=b"{}")
     letter = DeadLetter(Received(record), UnusableDocument("text", "got nothing"))
@@ -271,38 +294,75 @@ def test_a_partition_that_goes_away_is_passed_over_and_its_agent_continues_no_fu
     assert asyncio.run(run()) == ["candidates", "candidates stored", "passed over"]
 
 
+def test_an_acknowledged_batch_of_a_partition_that_goes_away_is_not_passed_over() -> None:
+    async def run() -> list[str]:
+        worker, held = Worker(), iter([True, False])
+        running = worker.start(iter([candidates(2), Acknowledge(1), candidates(3)]), is_held=lambda: next(held))
+        assert not await worker.rest(running, random.Random(1))
+        await turns()
+        worker.end()
+        return worker.log
+
+    assert asyncio.run(run()) == ["candidates", "candidates stored", "acknowledged"]
+
+
+class Pass:
+    """A pass of this number of records."""
+
+    def __init__(self, records: int) -> None:
+        self._left = records
+
+    def sent(self, records: int, size: int) -> None:
+        assert (records, size > 0) == (1, True)
+
+    def delivered(self, offset: int) -> None:
+        self._left -= 1
+
+    def until(self) -> int | None:
+        return None if self._left else 17
+
+
+def trims(worker: Worker) -> list[int]:
+    """The offsets up to which the changelog of buckets becomes obsolete, as they are noted."""
+    noted = list[int]()
+    worker.state.buckets.rewritten = lambda partition, offset: noted.append(offset)  # type: ignore[method-assign]
+    return noted
+
+
 def test_a_changelog_is_trimmed_when_the_last_record_of_a_pass_is_stored() -> None:
-    class Pass:
-        """A pass of two records."""
-
-        left = 2
-
-        def sent(self, records: int, size: int) -> None:
-            assert (records, size > 0) == (1, True)
-
-        def delivered(self, offset: int) -> None:
-            self.left -= 1
-
-        def until(self) -> int | None:
-            return None if self.left else 17
-
     async def run(seed: int) -> None:
-        worker, rewriter, given_up = Worker(), Pass(), list[int]()
-        worker.state.buckets.rewritten = lambda partition, offset: given_up.append(offset)  # type: ignore[method-assign]
-        copy = Append("buckets", 0, NO_FRAME, rewriter)
+        worker, rewriter = Worker(), Pass(2)
+        noted, copy = trims(worker), Append("buckets", 0, NO_FRAME, rewriter)
         running = worker.start(iter([copy, copy, Trim("buckets", 0, rewriter.until), Acknowledge(1)]))
         await turns()
-        assert given_up == []
+        assert noted == []
         worker.store(seed % 2)
         await turns()
-        assert given_up == []
+        assert noted == []
         await worker.rest(running, random.Random(seed))
         await turns()
-        assert given_up[0] == 17
+        assert noted[0] == 17
         worker.end()
 
     for seed in range(2):
         asyncio.run(run(seed))
+
+
+def test_a_pass_that_ends_after_its_state_was_dropped_trims_nothing() -> None:
+    async def run() -> list[int]:
+        worker, rewriter = Worker(), Pass(1)
+        noted, copy = trims(worker), Append("buckets", 0, NO_FRAME, rewriter)
+        running = worker.start(iter([copy, Trim("buckets", 0, rewriter.until), Acknowledge(1)]))
+        await turns()
+        worker.state.buckets.drop(0)
+        worker.state.buckets.own(0)
+        await worker.rest(running, random.Random(1))
+        await turns()
+        worker.end()
+        assert rewriter.until() == 17
+        return noted
+
+    assert asyncio.run(run()) == []
 
 
 def test_a_table_is_saved_behind_the_acknowledgement() -> None:
