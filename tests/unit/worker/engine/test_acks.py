@@ -1,15 +1,18 @@
 """An offset is acknowledged when an agent has finished it in the generation in which it came, and never otherwise."""
 
 import asyncio
+from collections import defaultdict, deque
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from faust.types import TP
 
 from stream_lsh.worker.engine import OrderedAcker
 from stream_lsh.worker.engine.acknowledging.commits import ConfirmingConsumer
 from stream_lsh.worker.engine.reading.coalescing import CoalescingConsumer
+from stream_lsh.worker.engine.reading.polling import SteadyConsumer
 from stream_lsh.worker.engine.transport import EngineConsumer
 
 INNER, OTHER = TP("inner", 0), TP("inner", 1)
@@ -23,18 +26,60 @@ def message(offset: int, *, tracked: bool = True, generation: int = 1) -> Any:
     return Message(tp=INNER, topic=INNER.topic, offset=offset, generation_id=generation, tracked=tracked, acked=False)
 
 
-def test_a_skipped_message_is_not_acknowledged_and_does_not_block_others() -> None:
-    seen, skipped, older = message(1), message(2, tracked=False), message(3, generation=0)
+def coalescing() -> Any:
+    """A consumer whose `inner` topic is delivered in chunks."""
     consumer: Any = object.__new__(CoalescingConsumer)
     consumer.chunks = {INNER.topic: 100}
     consumer.app = SimpleNamespace(
         consumer_generation_id=1, topics=SimpleNamespace(acks_enabled_for=lambda topic: True)
     )
-    consumer._unacked_messages = {seen, skipped, older}
-    consumer._committed_offset, consumer._acked_index, consumer._acked = {INNER: 0}, {INNER: set()}, {INNER: []}
+    consumer._unacked_messages, consumer._pending = set(), defaultdict(deque)
+    consumer._committed_offset, consumer._acked_index, consumer._acked = {INNER: 0}, defaultdict(set), defaultdict(list)
     consumer._n_acked, consumer._waiting_for_ack = 0, None
+    return consumer
+
+
+def delivered(consumer: Any, *offsets: int) -> list[Any]:
+    """The messages of chunks that end at these offsets, which agents have received."""
+    messages = []
+    for offset in offsets:
+        last = SimpleNamespace(
+            topic=INNER.topic, partition=0, offset=offset, timestamp=0, timestamp_type=0, checksum=None
+        )
+        messages.append(consumer._delivered(INNER, [last]))
+        messages[-1].tracked = True
+    return messages
+
+
+def test_a_skipped_message_is_not_acknowledged_and_does_not_block_others() -> None:
+    seen, skipped, older = message(1), message(2, tracked=False), message(3, generation=0)
+    consumer = coalescing()
+    consumer._unacked_messages = {seen, skipped, older}
     assert [consumer.ack(one) for one in (seen, skipped, older)] == [True, False, False]
     assert (consumer._acked[INNER], consumer._unacked_messages) == ([1], set())
+
+
+def test_a_commit_passes_over_no_chunk_that_is_not_acknowledged() -> None:
+    consumer, offsets = coalescing(), list[int | None]()
+    first, second, third = delivered(consumer, 4, 9, 12)
+    for one in (third, first, second):
+        consumer.ack(one)
+        offsets.append(consumer._new_offset(INNER))
+    assert offsets == [None, 5, 13]
+
+
+def test_chunks_that_are_read_again_are_committed_like_new_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def sought(self: SteadyConsumer) -> None:
+        """The seek itself."""
+
+    monkeypatch.setattr(SteadyConsumer, "perform_seek", sought, raising=False)
+    consumer, offsets = coalescing(), list[int | None]()
+    delivered(consumer, 4, 9)
+    asyncio.run(consumer.perform_seek())
+    for one in delivered(consumer, 4, 9, 12):
+        consumer.ack(one)
+        offsets.append(consumer._new_offset(INNER))
+    assert offsets == [5, 10, 13]
 
 
 def test_events_whose_generation_ended_before_their_outputs_were_stored_are_skipped() -> None:
