@@ -1,4 +1,4 @@
-"""Which partitions a client asks for, and how long it waits, while a topic is postponed."""
+"""Which partitions a client asks for while sources are closed, held or postponed, and how long it waits."""
 
 import time
 from types import SimpleNamespace
@@ -73,3 +73,40 @@ def test_a_topic_that_is_due_is_requested_again_with_the_usual_wait(gate: Source
     gate.postpone("source", time.monotonic())
     found = fetcher._get_actions_per_node(SimpleNamespace(tps=[SOURCE, INNER], state_value=lambda tp: True))
     assert found[0] == [([SOURCE, INNER], LONGEST_MS)]
+
+
+class Paused:
+    """A client that has these partitions, and pauses some of them."""
+
+    def __init__(self, *tps: TP) -> None:
+        self._tps, self._paused = set(tps), set[TP]()
+
+    def assignment(self) -> set[TP]:
+        return self._tps
+
+    def paused(self) -> set[TP]:
+        return set(self._paused)
+
+    def pause(self, *tps: TP) -> None:
+        self._paused |= set(tps)
+
+    def resume(self, *tps: TP) -> None:
+        self._paused -= set(tps)
+
+
+def test_a_partition_is_open_when_neither_the_recovery_nor_backpressure_closes_it(gate: SourceGate) -> None:
+    client, both = Paused(SOURCE, INNER), {SOURCE, INNER}
+    gate.close(client, both)
+    gate.hold(client, {"source"})
+    gate.release(client, {"source"})
+    assert client.paused() == both, "the tables are not complete"
+    gate.open(client, lambda: False)
+    assert client.paused() == both, "the group was rebalanced meanwhile"
+    gate.hold(client, {"source"})
+    gate.open(client, lambda: True)
+    assert client.paused() == {SOURCE}
+    gate.close(client, both)  # a rebalance
+    gate.open(client, lambda: True)
+    assert client.paused() == {SOURCE}, "it is held across the rebalance"
+    gate.release(client, {"source"})
+    assert client.paused() == set()
