@@ -139,6 +139,24 @@ def test_nothing_is_appended_once_the_worker_may_not_write() -> None:
     asyncio.run(run())
 
 
+def test_a_single_record_that_waits_for_room_is_not_appended_once_the_worker_may_not_write() -> None:
+    async def run() -> None:
+        client = Client(batch_bytes=300)
+        await client.batches.append("matches", 0, None, bytes(200))
+        waiting = asyncio.ensure_future(client.batches.append("matches", 0, None, bytes(200)))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        client.may_write = False
+        assert client.send() == 1
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert not client.send()
+        assert not waiting.done()
+        waiting.cancel()
+
+    asyncio.run(run())
+
+
 def test_a_failed_batch_fails_all_steps_that_joined_it() -> None:
     async def run() -> None:
         client = Client()
