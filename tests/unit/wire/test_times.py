@@ -16,7 +16,6 @@ from stream_lsh.kinds.vector.kind import VectorKind
 from stream_lsh.model import Document
 from stream_lsh.wire.message import FIRST_MS, LAST_MS, TIME_UNITS, as_iso, latest_time_ms, time_of_message
 
-NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 NOON_MS = 1_714_564_800_000
 HOUR = 3_600_000
 UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}

@@ -15,7 +15,7 @@ def message(size: int, newest: str, **more: object) -> bytes:
 
 
 def lines(cluster_table: ClusterTable, width: int, height: int) -> list[str]:
-    """The view of a board on a screen."""
+    """The view of a table on a screen."""
     screen = Console(file=StringIO(), width=width, height=height)
     screen.print(cluster_table.view(height))
     assert isinstance(screen.file, StringIO)
