@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, Message, Producer
 
 from stream_lsh.model import Document
 from tests.chaos.profiles import Sent
-from tests.kafka.worker.test_answers import articles
+from tests.kafka.pipelines import articles
 
 _TURN_SECONDS = 0.05
 _FLUSH_SECONDS = 180.0

@@ -13,7 +13,7 @@ from tests.chaos import records
 from tests.chaos.checker import Checker
 from tests.chaos.expiry import ExpiryChecker
 from tests.chaos.stories import StoryChecker
-from tests.kafka.worker.test_faults import edits
+from tests.kafka.pipelines import edits
 
 RETENTION_MS, _RETENTION_SECONDS = 6 * 3_600_000, 40.0
 _SOURCES = {"chaos-crawl": 3, "chaos-partners": 2}

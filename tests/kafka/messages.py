@@ -16,7 +16,7 @@ from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import read
-from tests.kafka.worker.test_answers import published
+from tests.kafka.pipelines import published
 from tests.patience import PATIENCE
 
 NOW_MS = 1_700_000_000_000

@@ -11,7 +11,7 @@ from stream_lsh.kinds.kind import as_kind
 from stream_lsh.kinds.shingled.comparer import MakesSets
 from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.model import Document
-from tests.kafka.worker.test_answers import expected, published
+from tests.kafka.pipelines import expected, published
 from tests.patience import PATIENCE
 
 Pairs = dict[tuple[str, str], float]

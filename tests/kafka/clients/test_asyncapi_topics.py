@@ -14,7 +14,7 @@ from stream_lsh.worker.brokers import Broker
 from tests.asyncapi import Seen, described
 from tests.kafka.harness import read, running
 from tests.kafka.messages import NOW_MS, Message, document, eventually, put, started
-from tests.kafka.worker.test_answers import configured
+from tests.kafka.pipelines import configured
 from tests.kafka.worker.test_input import LIMIT, REFUSED
 from tests.kafka.worker.test_records import ANN, resolving
 from tests.unit.kinds.test_record_linker import PROFILE

@@ -19,8 +19,7 @@ from stream_lsh.worker.clients.audit import audit
 from stream_lsh.worker.clients.health import Finding, check
 from tests.kafka.harness import admin_at, committed, make_topics, read, running, until
 from tests.kafka.messages import FOX, NOW_MS, Message, document, eventually, matched, pair, put, started, twins
-from tests.kafka.worker.test_answers import articles, configured, expected, send, written
-from tests.kafka.worker.test_faults import edits, survivors
+from tests.kafka.pipelines import articles, configured, edits, expected, send, survivors, written
 from tests.kafka.worker.test_records import ANN, groups, resolving
 from tests.kafka.worker.test_records import send as send_records
 from tests.kafka.worker.test_startup import altered, ran, replaced, topics_of

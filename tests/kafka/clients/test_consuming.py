@@ -19,7 +19,7 @@ from stream_lsh.config import Config, parse
 from stream_lsh.worker.brokers import Broker
 from tests.kafka.harness import make_topics, read, running, until
 from tests.kafka.messages import NOW_MS, Message, document, eventually, producing, put, started
-from tests.kafka.worker.test_answers import configured
+from tests.kafka.pipelines import configured
 from tests.kafka.worker.test_records import ANN, resolving
 from tests.kafka.worker.test_records import send as send_records
 from tests.test_docs import ROOT, blocks

@@ -13,7 +13,7 @@ from stream_lsh.worker.brokers import Broker
 from tests.kafka.clients.test_check import settled
 from tests.kafka.harness import admin_at, running
 from tests.kafka.messages import NOW_MS, Message, document, eventually, matched, put, started
-from tests.kafka.worker.test_answers import configured, written
+from tests.kafka.pipelines import configured, written
 from tests.kafka.worker.test_startup import topics_of
 
 WORDS = [f"w{number}" for number in range(20)]

@@ -12,9 +12,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.brokers.maven import free_port
 from stream_lsh.worker.state.counts import STEPS
+from tests.kafka.pipelines import articles, configured, send, written
+from tests.kafka.processes import logs, processes
 from tests.kafka.truth import settled
-from tests.kafka.worker.test_answers import articles, configured, send, written
-from tests.kafka.worker.test_faults import logs, processes
 from tests.patience import PATIENCE
 
 PARTITIONS = 2

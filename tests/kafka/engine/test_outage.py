@@ -5,9 +5,9 @@ import subprocess
 from pathlib import Path
 
 from stream_lsh.worker.brokers.maven import MavenBroker
+from tests.kafka.pipelines import articles, configured, edits, send, survivors, thirds, written
+from tests.kafka.processes import has_started, processes, start
 from tests.kafka.truth import settled
-from tests.kafka.worker.test_answers import articles, configured, send, written
-from tests.kafka.worker.test_faults import edits, has_started, processes, start, survivors, thirds
 
 OUTAGE_SECONDS = 60.0
 

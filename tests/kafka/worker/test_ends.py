@@ -22,7 +22,7 @@ from tests.kafka.messages import (
     started,
     twins,
 )
-from tests.kafka.worker.test_answers import configured, written
+from tests.kafka.pipelines import configured, written
 from tests.patience import PATIENCE
 
 

@@ -15,7 +15,7 @@ from stream_lsh.worker.topology import build_app, source_partitions
 from tests.evaluation import oracles
 from tests.kafka.harness import running
 from tests.kafka.messages import eventually
-from tests.kafka.worker.test_answers import configured, published, send
+from tests.kafka.pipelines import configured, published, send
 
 THRESHOLD = 0.9
 

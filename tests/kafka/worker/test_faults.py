@@ -1,108 +1,17 @@
 """Two workers as processes, one of them killed in the middle: nothing is missing, wrong, or stale."""
 
 import asyncio
-import random
-import subprocess
-import sys
-import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from stream_lsh.config import Config
-from stream_lsh.model import Document
 from stream_lsh.worker.brokers import Broker
 from tests.kafka.harness import until
 from tests.kafka.messages import eventually, matched, pair, put, twins
-from tests.kafka.truth import settled
-from tests.kafka.worker.test_answers import articles, configured, send, written
+from tests.kafka.pipelines import articles, configured, edits, send, survivors, thirds, written
+from tests.kafka.processes import fed_and_killed, processes
 
-DOCUMENTS, UPDATED, DELETED = 20_000, 0.1, 0.05
-
-
-def edits(documents: list[Document], seed: int) -> list[Document]:
-    """The documents in their order, with updates (words cut or added, some as they were) and deletes between."""
-    rng, stream, known = random.Random(seed), list[Document](), list[Document]()
-    for document in documents:
-        stream.append(document)
-        known.append(document)
-        if rng.random() < UPDATED:
-            old = rng.choice(known)
-            words = (old.text or "").split()
-            cut = " ".join(words[: max(1, int(len(words) * rng.choice((0.5, 0.9, 1.0))))])
-            stream.append(Document(old.id, f"{cut} corrected" if rng.random() < 0.8 else old.text, old.time_ms + 1))
-        if rng.random() < DELETED:
-            stream.append(rng.choice(known)._replace(text=None))
-    return stream
-
-
-def survivors(stream: list[Document]) -> list[Document]:
-    newest: dict[str, Document] = {}
-    for document in stream:
-        newest.pop(document.id, None)
-        if document.text is not None:
-            newest[document.id] = document
-    return list(newest.values())
-
-
-@contextmanager
-def processes(config_file: Path, count: int) -> Iterator[list["subprocess.Popen[bytes]"]]:
-    """Workers that are killed at the end."""
-    started = [start(config_file, number) for number in range(count)]
-    try:
-        yield started
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
-
-
-def start(config_file: Path, number: int) -> "subprocess.Popen[bytes]":
-    log = config_file.with_name(f"worker-{number}-{time.time_ns()}.log").open("wb")
-    command = [sys.executable, "-m", "stream_lsh", "worker", "--config", str(config_file)]
-    return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)  # noqa: S603 - ourselves
-
-
-def logs(folder: Path, number: int) -> str:
-    """The log of a worker."""
-    return "".join(log.read_text() for log in folder.glob(f"worker-{number}-*.log"))
-
-
-async def has_started(folder: Path, number: int) -> None:
-    """Wait until a worker reports that it is ready."""
-    await until(lambda: "ready: " in logs(folder, number))
-
-
-async def fed_and_killed(
-    config: Config,
-    folder: Path,
-    documents: Sequence[Document],
-    send_thirds: Sequence[Callable[[], Awaitable[None]]],
-) -> list[str]:
-    """The faults in the end, after one of two workers was killed between the thirds of a feed and restarted.
-
-    `documents` remain in the end, `send_thirds` send a part of the feed each.
-    """
-    file = written(config, folder, session_timeout="6s")
-    first, second, third = send_thirds
-    with processes(file, 2) as workers:
-        await asyncio.gather(has_started(folder, 0), has_started(folder, 1))
-        await first()
-        workers[0].kill()
-        await second()
-        await asyncio.sleep(1.0)
-        workers.append(start(file, 2))
-        await third()
-        faults = await settled(config, documents)
-        assert [worker.poll() for worker in workers[1:]] == [None, None], "no other worker ended"
-        return faults
-
-
-def thirds(items: Sequence[Any]) -> list[Sequence[Any]]:
-    size = len(items) // 3
-    return [items[:size], items[size : 2 * size], items[2 * size :]]
+DOCUMENTS = 20_000
 
 
 def test_a_worker_killed_in_the_middle_of_a_feed_loses_nothing(

@@ -28,7 +28,7 @@ from tests.kafka.messages import (
     twins,
     with_a_bug,
 )
-from tests.kafka.worker.test_answers import configured
+from tests.kafka.pipelines import configured
 
 LIMIT = 4_096
 REFUSED: Mapping[str, tuple[str, str, Message]] = {

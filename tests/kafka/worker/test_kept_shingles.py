@@ -17,7 +17,7 @@ from stream_lsh.worker.clients.audit import audit
 from stream_lsh.worker.clients.health import check
 from tests.kafka.harness import running
 from tests.kafka.messages import Message, document, eventually, matched, put, started
-from tests.kafka.worker.test_answers import configured, written
+from tests.kafka.pipelines import configured, written
 
 HINDI = "हिन्दी भाषा बहुत सुन्दर है और करोड़ों लोग इसे बोलते हैं"
 

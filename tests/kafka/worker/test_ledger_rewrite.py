@@ -11,9 +11,9 @@ from faust.types import TP
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.clients.topic_reader import bounds
 from tests.kafka.messages import eventually
+from tests.kafka.pipelines import articles, configured, edits, send, survivors, written
+from tests.kafka.processes import has_started
 from tests.kafka.truth import settled
-from tests.kafka.worker.test_answers import articles, configured, send, written
-from tests.kafka.worker.test_faults import edits, has_started, survivors
 
 _WORKER = """
 import sys

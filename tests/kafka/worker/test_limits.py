@@ -14,7 +14,7 @@ from stream_lsh.worker.clients.producer import Feeder
 from stream_lsh.worker.embedded import embedded
 from stream_lsh.worker.in_process import live_worker
 from tests.kafka.harness import make_topics, read
-from tests.kafka.worker.test_answers import configured
+from tests.kafka.pipelines import configured
 
 RECORDS = """
 [worker]

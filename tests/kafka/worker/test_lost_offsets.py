@@ -11,7 +11,7 @@ from stream_lsh.worker.checks import startup
 from stream_lsh.worker.topology import WorkerApp
 from tests.kafka.harness import admin_at, clear_up, make_topics, running, until
 from tests.kafka.messages import Message, eventually, matched, pair, put, started, twins
-from tests.kafka.worker.test_answers import configured
+from tests.kafka.pipelines import configured
 from tests.kafka.worker.test_maintenance import often
 from tests.kafka.worker.test_startup import ran, refused, replaced, topics_of
 from tests.patience import PATIENCE

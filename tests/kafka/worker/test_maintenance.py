@@ -20,7 +20,7 @@ from stream_lsh.worker.state.pipeline_state import Traffic
 from stream_lsh.worker.storage import ledger as ledger_storage
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import running, until
-from tests.kafka.worker.test_answers import configured, expected, published, send
+from tests.kafka.pipelines import configured, expected, published, send
 
 HOUR_MS = 3_600_000
 PARTITIONS = 2

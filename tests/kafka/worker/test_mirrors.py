@@ -15,7 +15,7 @@ from stream_lsh.worker.topology import build_app, source_partitions
 from tests.asyncapi import Seen
 from tests.kafka.harness import read, running
 from tests.kafka.messages import NOW_MS, Message, document, eventually, put
-from tests.kafka.worker.test_answers import configured
+from tests.kafka.pipelines import configured
 
 
 def text(number: int, words: int = 60) -> str:

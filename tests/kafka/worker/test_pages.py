@@ -22,7 +22,7 @@ from stream_lsh.worker.brokers.maven import free_port
 from tests.browser.conftest import browser  # noqa: F401 - a fixture
 from tests.browser.window import Window, window
 from tests.embedded.test_similar import texts
-from tests.kafka.worker.test_answers import configured, send
+from tests.kafka.pipelines import configured, send
 from tests.kafka.worker.test_similar import Workers, documents_of, file_of, memory_of
 from tests.patience import PATIENCE
 

@@ -10,8 +10,8 @@ from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.brokers.maven import free_port
 from tests.kafka.clients.test_web import Values, metrics, wait_ready
 from tests.kafka.harness import read
-from tests.kafka.worker.test_answers import configured, send, written
-from tests.kafka.worker.test_faults import processes
+from tests.kafka.pipelines import configured, send, written
+from tests.kafka.processes import processes
 from tests.patience import PATIENCE
 from tests.unit.pipeline.test_recall_monitor import SCHEME, THRESHOLD, families, true_pairs
 

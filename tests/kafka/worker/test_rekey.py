@@ -37,8 +37,8 @@ from tests.kafka.messages import (
     twins,
     with_a_bug,
 )
-from tests.kafka.worker.test_answers import articles, configured, expected, published
-from tests.kafka.worker.test_faults import edits, fed_and_killed, survivors, thirds
+from tests.kafka.pipelines import articles, configured, edits, expected, published, survivors, thirds
+from tests.kafka.processes import fed_and_killed
 from tests.kafka.worker.test_input import LIMIT, REFUSED
 from tests.kafka.worker.test_maintenance import often, starts
 

@@ -8,8 +8,8 @@ from stream_lsh.config import Config
 from stream_lsh.worker.brokers import Broker
 from tests.kafka.harness import until
 from tests.kafka.messages import eventually, matched, pair, put, twins
-from tests.kafka.worker.test_answers import configured, written
-from tests.kafka.worker.test_faults import has_started, logs, processes, start
+from tests.kafka.pipelines import configured, written
+from tests.kafka.processes import has_started, logs, processes, start
 
 LONG = {"session_timeout": "5m"}
 """No test runs for that long."""

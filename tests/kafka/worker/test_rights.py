@@ -16,7 +16,7 @@ from stream_lsh.worker.clients import health
 from stream_lsh.worker.monitoring.metrics import LagTimes, WorkerCollector
 from tests.kafka.harness import make_topics, running, until
 from tests.kafka.messages import eventually, matched, pair, put, started, twins
-from tests.kafka.worker.test_answers import configured, written
+from tests.kafka.pipelines import configured, written
 from tests.kafka.worker.test_maintenance import often
 from tests.patience import PATIENCE
 

@@ -20,7 +20,7 @@ from stream_lsh.model import Document
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.brokers.maven import free_port
 from tests.embedded.test_similar import dicts, texts
-from tests.kafka.worker.test_answers import configured, send, written
+from tests.kafka.pipelines import configured, send, written
 from tests.patience import PATIENCE
 from tests.unit.worker.query.client import Answered, TestClient, client
 

@@ -22,9 +22,9 @@ from stream_lsh.worker.state import changelogged
 from stream_lsh.worker.state.pipeline_state import PipelineState
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import is_ready, running, until
+from tests.kafka.pipelines import articles, configured, edits, expected, published, send, survivors, thirds, written
+from tests.kafka.processes import processes
 from tests.kafka.truth import settled
-from tests.kafka.worker.test_answers import articles, configured, expected, published, send, written
-from tests.kafka.worker.test_faults import edits, processes, survivors, thirds
 from tests.kafka.worker.test_maintenance import HOUR_MS, often, stories
 from tests.kafka.worker.test_updates import prose, rewriting
 from tests.patience import PATIENCE

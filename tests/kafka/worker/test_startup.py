@@ -20,7 +20,7 @@ from stream_lsh.worker.engine.topics.ids import topic_ids
 from stream_lsh.worker.topology import build_app, source_partitions
 from tests.kafka.harness import admin_at, feed, make_topics, read, running, until
 from tests.kafka.messages import Message, eventually, matched, pair, put, started, twins
-from tests.kafka.worker.test_answers import configured
+from tests.kafka.pipelines import configured
 from tests.patience import PATIENCE
 
 

@@ -19,9 +19,9 @@ from stream_lsh.worker.state import pipeline_state as state_module
 from stream_lsh.worker.storage.documents import DocumentStore
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import running, until
+from tests.kafka.pipelines import articles, configured, edits, expected, published, send, survivors, thirds, written
+from tests.kafka.processes import has_started, processes, start
 from tests.kafka.truth import settled
-from tests.kafka.worker.test_answers import articles, configured, expected, published, send, written
-from tests.kafka.worker.test_faults import edits, has_started, processes, start, survivors, thirds
 from tests.kafka.worker.test_maintenance import HOUR_MS, often, stories
 
 PARTITIONS = 2

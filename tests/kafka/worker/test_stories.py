@@ -11,7 +11,7 @@ from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import build_app, source_partitions
 from tests.kafka.harness import read, running
 from tests.kafka.messages import NOW_MS, Message, document, eventually, put
-from tests.kafka.worker.test_answers import configured
+from tests.kafka.pipelines import configured
 
 TEXT = "two ships burn in the port of the town and sailors wonder what set them on fire last night"
 FIRST = [

@@ -10,7 +10,7 @@ from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.clients.topic_reader import bounds, partitions_of
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import read, running, until
-from tests.kafka.worker.test_answers import configured, expected, published, send
+from tests.kafka.pipelines import configured, expected, published, send
 from tests.kafka.worker.test_maintenance import often, words
 
 PARTITIONS = 2
