@@ -16,16 +16,17 @@ from tests.kafka.truth import settled
 
 
 def start(config_file: Path, number: int) -> "subprocess.Popen[bytes]":
-    log = config_file.with_name(f"worker-{number}-{time.time_ns()}.log").open("wb")
     command = [sys.executable, "-m", "stream_lsh", "worker", "--config", str(config_file)]
-    return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)  # noqa: S603 - ourselves
+    with config_file.with_name(f"worker-{number}-{time.time_ns()}.log").open("wb") as log:
+        return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)  # noqa: S603 - ourselves
 
 
 @contextmanager
 def processes(config_file: Path, count: int) -> Iterator[list["subprocess.Popen[bytes]"]]:
     """Workers that are killed at the end."""
-    started = [start(config_file, number) for number in range(count)]
+    started = list["subprocess.Popen[bytes]"]()
     try:
+        started += (start(config_file, number) for number in range(count))
         yield started
     finally:
         for process in started:

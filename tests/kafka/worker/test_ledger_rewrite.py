@@ -28,9 +28,9 @@ sys.exit(main(["worker", "--config", sys.argv[1]]))
 
 def start(file: Path) -> "subprocess.Popen[bytes]":
     """A worker that begins to copy its ledger as soon as it has one, 20 rows at a time."""
-    log = file.with_name(f"worker-0-{time.time_ns()}.log").open("wb")
     command = [sys.executable, "-c", _WORKER, str(file)]
-    return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)  # noqa: S603 - ourselves
+    with file.with_name(f"worker-0-{time.time_ns()}.log").open("wb") as log:
+        return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)  # noqa: S603 - ourselves
 
 
 def test_a_worker_that_is_killed_while_it_copies_its_ledger_loses_nothing(

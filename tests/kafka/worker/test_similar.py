@@ -58,10 +58,10 @@ class Workers:
         self.start(len(self.processes) - 1, "serve")
 
     def start(self, number: int, command: str = "worker") -> None:
-        log = self._file.with_name(f"worker-{number}-{time.time_ns()}.log").open("wb")
         environment = {**os.environ, "STREAM_LSH__WORKER__ASK": self.addresses[number]}
         arguments = [sys.executable, "-m", "stream_lsh", command, "--config", str(self._file)]
-        self.processes[number] = subprocess.Popen(arguments, stdout=log, stderr=log, env=environment)  # noqa: S603 - ourselves
+        with self._file.with_name(f"worker-{number}-{time.time_ns()}.log").open("wb") as log:
+            self.processes[number] = subprocess.Popen(arguments, stdout=log, stderr=log, env=environment)  # noqa: S603 - ourselves
 
     def end(self, number: int, how: signal.Signals) -> None:
         process = self.processes[number]
