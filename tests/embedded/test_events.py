@@ -1,6 +1,7 @@
 """The events of a running application: as they happen, from a place on, and for listeners that misbehave."""
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
@@ -81,12 +82,15 @@ async def test_a_stream_continues_behind_the_last_id() -> None:
         await running.send([(f"a{number}", {"text": TEXT}) for number in range(4)])
         every = await first(6, one.events(["matches"], "matches:0,0"))
         assert len({event.key for event in every}) == 6
-        reading = asyncio.create_task(first(1, one.events(["clusters"])))
-        await asyncio.sleep(0.5)
+        response = await begun(running)
         await running.send([("other", {"text": "quite another text than those before it, with words"})])
         await running.send([("copy", {"text": "quite another text than those before it, with words"})])
-        (cluster,) = await reading
-        assert set(cluster.value["members"]) == {"copy", "other"}
+        async with asyncio.timeout(PATIENCE):
+            while await response.content.readline() != b"event: clusters\n":
+                pass
+            data = await response.content.readline()
+        assert set(json.loads(data.removeprefix(b"data: "))["value"]["members"]) == {"copy", "other"}
+        response.close()
 
 
 @in_loop
