@@ -1,6 +1,7 @@
 """The documents on disk: the same table after every restart, and nothing that is not theirs."""
 
 import random
+import resource
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -577,3 +578,19 @@ def test_the_contents_written_last_are_in_memory_until_they_are_retired(
     store.expire(np.zeros(1, np.int64), np.array([7], np.uint64), ["7"], Horizon())
     assert readable(4, 5, 6, 7) == [4, 6]
     store.close()
+
+
+def test_contents_that_cannot_be_read_for_want_of_files_end_the_worker(tmp_path: Path) -> None:
+    filled(tmp_path / "d")
+    store = store_of(tmp_path / "d")
+    table = store.table()
+    rows = table.rows(np.array([7], np.uint64))
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))
+    try:
+        with pytest.raises(DoubtError, match=r"cannot be written .*Too many open files"):
+            table.texts(rows)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    with suppress(DoubtError):
+        store.close()

@@ -235,15 +235,15 @@ class DocumentStore(PartitionStore):
     def _read(self, keys: Sequence[bytes]) -> list[Any]:
         """The value of each key, None for a missing one."""
         try:
-            found: list[Any] = self._open_db[keys]
+            return list(self._open_db[keys])
         except Exception as error:
             raise self._damage(error) from error
-        return found
 
     def _damage(self, what: object) -> DamagedBytes:
         """The error for damage that a running worker finds: it halts, and the next start begins with an empty copy."""
-        self._open_db.delete(_IDENTITY, self._unlogged)
-        self._open_db.flush()
+        with writing(self._place):
+            self._open_db.delete(_IDENTITY, self._unlogged)
+            self._open_db.flush()
         return DamagedBytes(f"{self._place}: {what}: start the worker again, and it reads its state from the changelog")
 
     # -- writing

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import msgspec
 from aiohttp import web
 
+from stream_lsh.errors import DamagedBytes, DoubtError
+
 PROBLEM_TYPE = "application/problem+json"
 PREFIX = "urn:stream-lsh:problem:"
 RETRY_SECONDS = 1
@@ -87,6 +89,9 @@ def problem_of(error: Exception, what: str) -> Problem:
         case OSError():  # such as too many open files, in an import at the first use
             _log.warning("the query API cannot answer %s: %s", what, error)
             return Problem("not-now", f"this worker has no access to a file: {error.strerror or type(error).__name__}")
+        case DoubtError() | DamagedBytes():
+            _log.warning("the query API cannot answer %s: %s", what, error)
+            return Problem("not-now", "this worker cannot read its state; see its log")
         case _:
             _log.error("the query API failed: %s", what, exc_info=error)
             return Problem("failed", "got an unexpected exception; see the log of the worker")

@@ -297,7 +297,7 @@ def test_a_partition_that_goes_away_is_passed_over_and_its_agent_continues_no_fu
 def test_an_acknowledged_batch_of_a_partition_that_goes_away_is_not_passed_over() -> None:
     async def run() -> list[str]:
         worker, held = Worker(), iter([True, False])
-        running = worker.start(iter([candidates(2), Acknowledge(1), candidates(3)]), is_held=lambda: next(held))
+        running = worker.start(iter([candidates(2), Acknowledge(1), candidates(3)]), is_owned=lambda: next(held))
         assert not await worker.rest(running, random.Random(1))
         await turns()
         worker.end()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from stream_lsh.config.worker import WorkerConfig
-from stream_lsh.errors import ConfigError
+from stream_lsh.errors import ConfigError, DamagedBytes, DoubtError
 from stream_lsh.settings.value_types import Secret
 from stream_lsh.worker.brokers.maven import free_port
 from stream_lsh.worker.query.http.problems import PROBLEMS, Problem
@@ -195,6 +195,21 @@ async def test_an_exception_is_a_problem_and_the_worker_goes_on(caplog: pytest.L
         assert "secret" not in json.dumps(answer.value)
         assert "secret" in caplog.text
         assert server.answered == {500: 1}
+
+
+@pytest.mark.parametrize("error", [DoubtError("/state: full"), DamagedBytes("/state: truncated")])
+@in_loop
+async def test_a_worker_that_cannot_read_its_state_asks_the_client_to_try_again(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def unreadable(request: Request) -> Answer:
+        raise error
+
+    async with listening(unreadable) as (_, requests):
+        answer = await requests.get("/v1")
+        assert (answer.status, answer.problem, answer.headers["Retry-After"]) == (503, "not-now", "1")
+        assert "/state" not in json.dumps(answer.value)
+        assert str(error) in caplog.text
 
 
 @in_loop
