@@ -63,7 +63,7 @@ def test_check_reports_skipped_checks_and_runs_the_others(broker: Embedded, conf
     assert (done.returncode, done.stderr) == (0, b"")
     assert "note  settings of topics: not checked: the broker does not describe them, as an embedded one" in lines
     assert any(line.startswith("note  group ") for line in lines)
-    assert "ok    source docs: 4 partitions, 1 copies" in lines
+    assert "ok    source docs: 4 partitions, 1 copy" in lines
     assert "ok    lag of docs: 0 messages" in lines
     assert any(line.startswith("ok    steps of ") and line.endswith(": idle") for line in lines)
     assert sum("lag of" in line for line in lines) == 1

@@ -15,6 +15,7 @@ from faust.types import TP
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.errors import ConfigError, DoubtError, StateError
+from stream_lsh.settings.units import counted
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.manifest import Manifest
 from stream_lsh.worker.checks.startup import (
@@ -125,7 +126,7 @@ async def _lags(
             between += _lag(tps, offsets, begins, ends)
             idle += _REPORTS_UNDER_WAY * len(tps) * documents
             continue
-        finding = Finding(OK, f"lag of {topic}", f"{_lag(tps, offsets, begins, ends):,} messages")
+        finding = Finding(OK, f"lag of {topic}", counted(_lag(tps, offsets, begins, ends), "message"))
         deleted = sum(max(0, begins[tp] - offsets.get(tp, begins[tp])) for tp in tps)
         if deleted and topic in pipeline.sources:
             message = (
@@ -186,7 +187,7 @@ async def _group(admin: Any, group: str, offsets: Mapping[TP, int] | None, waiti
     if waiting and not members:
         note = f"no worker runs, and {waiting:,} messages of the sources wait: start one"
         return Finding(NOTE, subject, f"{state.lower()}, 0 workers: {note}")
-    return Finding(OK, subject, f"{state.lower()}, {len(members)} workers")
+    return Finding(OK, subject, f"{state.lower()}, {counted(len(members), 'worker')}")
 
 
 def _topic(spec: TopicSpec, topic: FoundTopic | None, brokers: int, *, source: bool) -> Finding:
@@ -196,8 +197,10 @@ def _topic(spec: TopicSpec, topic: FoundTopic | None, brokers: int, *, source: b
         message = "; ".join(problem.removeprefix(f"{spec.name}: ") for problem in problems)
         return Finding(WRONG, subject, f"{message}: see `Topics that do not fit` in docs/operations/errors.md")
     if topic is None:
-        return Finding(OK, subject, f"will be created with {spec.partitions} partitions")
-    return Finding(OK, subject, f"{topic.partitions} partitions, {topic.replication} copies")
+        return Finding(OK, subject, f"will be created with {counted(spec.partitions or 0, 'partition')}")
+    return Finding(
+        OK, subject, f"{counted(topic.partitions, 'partition')}, {counted(topic.replication, 'copy', 'copies')}"
+    )
 
 
 def _state(ours: Manifest, theirs: Manifest | None, ids: Mapping[str, str] | None) -> Iterator[Finding]:
@@ -238,5 +241,5 @@ async def _dead_letters(
         begins, ends = await bounds(kafka, partitions_of(topic, topics[topic].partitions))
         count = sum(ends[tp] - begins[tp] for tp in ends)
     command = f"tail dead-letters --config {shlex.quote(file)} --pipeline {pipeline.name} --from-beginning"
-    counted = f"{count:,}" + (f": `stream-lsh {command}` shows them" if count else "")
-    return Finding(NOTE if count else OK, f"dead letters of {pipeline.name}", counted)
+    message = f"{count:,}" + (f": `stream-lsh {command}` shows them" if count else "")
+    return Finding(NOTE if count else OK, f"dead letters of {pipeline.name}", message)

@@ -43,7 +43,7 @@ def test_a_cluster_on_which_no_worker_has_run_is_fine_and_stays_as_it_is(
     assert main(["check", "--config", str(written(config, tmp_path)), "--audit"]) == 0
     lines = capfdbinary.readouterr().out.decode().splitlines()
     assert f"ok    source {name}-source: will be created with 4 partitions" in lines
-    assert f"ok    topic {name}-{name}-p-manifest: will be created with 1 partitions" in lines
+    assert f"ok    topic {name}-{name}-p-manifest: will be created with 1 partition" in lines
     assert f"ok    group {name}: no worker has run yet" in lines
     assert f"ok    results of {name}-p: no results yet" in lines
     assert f"ok    dead letters of {name}-p: 0" in lines
@@ -66,13 +66,13 @@ def test_check_reports_each_part_of_a_running_pipeline_in_one_line(broker: Broke
 
     during, after = map(by_subject, asyncio.run(run()))
     assert not wrong([*during.values(), *after.values()])
-    assert during[f"group {name}"].message == "stable, 1 workers"
+    assert during[f"group {name}"].message == "stable, 1 worker"
     assert after[f"group {name}"].state == "note"
     assert (
         after[f"group {name}"].message
         == "empty, 0 workers: no worker runs, and 2 messages of the sources wait: start one"
     )
-    assert after[f"source {source}"].message == "1 partitions, 1 copies"
+    assert after[f"source {source}"].message == "1 partition, 1 copy"
     assert after[f"lag of {source}"].message == "2 messages"
     assert after[f"steps of {name}-p"].message == "idle"
     assert after[f"settings of {name}-p"].message.endswith("as of the state")
@@ -361,11 +361,11 @@ def test_a_pipeline_of_records_is_checked_with_its_decisions_and_not_audited(
     assert not wrong([*found, *after])
     before, then = by_subject(found), by_subject(after)
     for topic in (pipeline.decisions_topic, *pipeline.public_topics.values()):
-        partitions = 1 if topic == pipeline.decisions_topic else 2
-        assert before[f"topic {topic}"].message == f"will be created with {partitions} partitions"
-        assert then[f"topic {topic}"].message == f"{partitions} partitions, 1 copies"
+        partitions = "1 partition" if topic == pipeline.decisions_topic else "2 partitions"
+        assert before[f"topic {topic}"].message == f"will be created with {partitions}"
+        assert then[f"topic {topic}"].message == f"{partitions}, 1 copy"
     assert f"topic {name}-p-clusters" not in then
-    assert then[f"lag of {pipeline.decisions_topic}"].message == "1 messages"
+    assert then[f"lag of {pipeline.decisions_topic}"].message == "1 message"
     assert then[f"lag of {pipeline.source}"].message == "0 messages"
     assert then[f"settings of {name}-p"].message.endswith("as of the state")
     assert then[f"results of {name}-p"].message == f"written by {name} only"

@@ -75,7 +75,7 @@ def test_all_problems_are_reported_together_and_nothing_is_created(broker: Broke
     message = "\n".join(error.problems)
     for part in (
         "few: has 2 partitions, not 4",
-        "few: has 1 copies, not 3",
+        "few: has 1 copy, not 3",
         "timed: has retention.ms=1000, not -1",
         "timed: has message.timestamp.type=CreateTime, not LogAppendTime",
         "small: has max.message.bytes=1000",
@@ -93,7 +93,7 @@ def test_an_app_with_a_wrong_topic_does_not_join(broker: Broker, name: str) -> N
     async def scenario() -> Any:
         await make_topics(broker.address, f"{name}-in", partitions=1)
         app = engine_app(broker.address, name, required_topics=[TopicSpec(f"{name}-in", 4)])
-        with pytest.raises(ConfigError, match="has 1 partitions, not 4"):
+        with pytest.raises(ConfigError, match="has 1 partition, not 4"):
             await app.start()
         return app.consumer.started
 

@@ -131,7 +131,7 @@ CHANGES: dict[str, tuple[Callable[[Broker, Config], Awaitable[Config]], type[Str
     "source grown": (
         source_grown,
         ConfigError,
-        ["{}-source: has 3 partitions, and the state of {}-p was built from 1", "{}-{}-p-bands: has 1 partitions"],
+        ["{}-source: has 3 partitions, and the state of {}-p was built from 1", "{}-{}-p-bands: has 1 partition"],
     ),
     "other settings": (other_settings, ConfigError, ["shingles: ours 'char:5', theirs 'mixed:3'", "ours 0.7, theirs"]),
     "other threshold": (other_threshold, ConfigError, ["(threshold: ours 0.501, theirs 0.5)", "restore them"]),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.output.atomic_files import report_lines
+from stream_lsh.settings.units import counted
 
 if TYPE_CHECKING:
     from stream_lsh.config import Config
@@ -94,5 +95,5 @@ def _announce(config: "Config", partitions: Mapping[str, int]) -> None:
     for pipeline in config.pipelines:
         count = partitions[pipeline.name]
         source = f"{', '.join(pipeline.sources)} -> " if pipeline.rekey else ""
-        source += f"{pipeline.documents_topic} ({count} partitions)"
+        source += f"{pipeline.documents_topic} ({counted(count, 'partition')})"
         report_lines([f"pipeline {pipeline.name}: {source} -> {pipeline.matches_topic}"])

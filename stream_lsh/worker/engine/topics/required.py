@@ -25,6 +25,7 @@ from aiokafka.errors import (  # type: ignore[import-untyped]
 )
 
 from stream_lsh.errors import ConfigError, StateError, StreamLSHError
+from stream_lsh.settings.units import counted
 
 _APPEAR_SECONDS = 15.0
 _AT_LEAST = ("max.message.bytes", "min.insync.replicas")
@@ -192,9 +193,9 @@ def _wrong(spec: TopicSpec, topic: FoundTopic) -> list[str]:
     """The problems of a topic that exists."""
     problems = []
     if spec.partitions is not None and topic.partitions != spec.partitions:
-        problems.append(f"{spec.name}: has {topic.partitions} partitions, not {spec.partitions}")
+        problems.append(f"{spec.name}: has {counted(topic.partitions, 'partition')}, not {spec.partitions}")
     if spec.replication is not None and topic.replication < spec.replication:
-        problems.append(f"{spec.name}: has {topic.replication} copies, not {spec.replication}")
+        problems.append(f"{spec.name}: has {counted(topic.replication, 'copy', 'copies')}, not {spec.replication}")
     if not topic.described:
         return problems
     for key, value in spec.config.items():
