@@ -58,7 +58,8 @@ def unreachable(kafka: KafkaConfig, error: Exception) -> DoubtError:
     hint = "does it ask for TLS or a password ([kafka.security])"
     if kafka.security is not None:
         tls = ", with a certificate that ca_file vouches for" if kafka.security.uses_tls else " without TLS"
-        hint = f"does this port speak {kafka.security.protocol}{tls} ([kafka.security])"
+        user = f", and accept this user and password with {kafka.security.mechanism}" * kafka.security.uses_sasl
+        hint = f"does this port speak {kafka.security.protocol}{tls}{user} ([kafka.security])"
     reason = str(error).rstrip(": ") or type(error).__name__
     # The client's message repeats the addresses as Python objects; its log states the cause for each of them.
     shown = "" if "Unable to bootstrap from" in reason else f" ({reason})"

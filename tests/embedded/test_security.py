@@ -117,8 +117,14 @@ def test_files_that_belong_together_are_taken(folder: Path, files: dict[str, str
     ("security", "hint"),
     [
         (None, "does it ask for TLS or a password ([kafka.security])?"),
-        (SecurityConfig(protocol="SSL"), "does this port speak SSL, with a certificate that ca_file vouches for"),
-        (SecurityConfig(protocol="SASL_PLAINTEXT"), "does this port speak SASL_PLAINTEXT without TLS"),
+        (
+            SecurityConfig(protocol="SSL"),
+            "port speak SSL, with a certificate that ca_file vouches for ([kafka.security])",
+        ),
+        (
+            SecurityConfig(protocol="SASL_PLAINTEXT", mechanism="PLAIN"),
+            "port speak SASL_PLAINTEXT without TLS, and accept this user and password with PLAIN ([kafka.security])?",
+        ),
     ],
 )
 def test_the_advice_fits_the_protocol_and_names_a_reason(security: SecurityConfig | None, hint: str) -> None:
