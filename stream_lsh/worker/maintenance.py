@@ -70,7 +70,7 @@ class Maintenance:
         )
         while True:
             await asyncio.sleep(WATCH_SECONDS)
-            if self.at_work:
+            if self.is_ready:
                 await backpressure.report(self.bytes_under_way() + self.bytes_before_settle())
 
     @property
@@ -97,7 +97,7 @@ class Maintenance:
         while True:
             await asyncio.sleep(REPORT_SECONDS)
             for state in self._pipelines.values():
-                if self.at_work and state.ledger.owned():
+                if self.is_ready and state.ledger.owned():
                     await self._report_lag(state)
 
     async def _report_lag(self, state: PipelineState) -> None:
@@ -121,7 +121,7 @@ class Maintenance:
             self.failed_trims = trimmer.failed
             while True:
                 await asyncio.sleep(self.trim_seconds)
-                needed = self.needed() if self.at_work else {}
+                needed = self.needed() if self.is_ready else {}
                 if not needed:
                     continue
                 # A worker that may not write may not delete either: its successor may need what is obsolete here.
@@ -156,7 +156,7 @@ class Maintenance:
         while True:
             await asyncio.sleep(self.trim_seconds)
             for state in self._pipelines.values():
-                if self.at_work and (followed := state.followed()):
+                if self.is_ready and (followed := state.followed()):
                     await self._forget_trimmed(followed)
                     state.end_waiting(self._app.consumer.highwater)
                     await state.save_followed()
@@ -179,7 +179,7 @@ class Maintenance:
         async with admin_client(self._app) as admin:
             while True:
                 await asyncio.sleep(self.trim_seconds)
-                if not self.at_work:
+                if not self.is_ready:
                     continue
                 await self.expect_ends()
                 try:
@@ -228,12 +228,12 @@ class Maintenance:
             if self._app.in_recovery:
                 ready = None
                 await self._report_recovery()
-            elif ready != generation and self.at_work and generation:  # of a group that it has joined
+            elif ready != generation and self.is_ready and generation:  # of a group that it has joined
                 ready = generation
                 for state in self._pipelines.values():
                     _log.info("ready: %s", state.line())
                 await self._report_deleted()
-            elif ready == generation != followed and self.at_work and self._has_followed():
+            elif ready == generation != followed and self.is_ready and self._has_followed():
                 followed = generation
                 if any(state.followed() for state in self._pipelines.values()):
                     _log.info("standing by: all followed changelogs have been read")
@@ -276,7 +276,7 @@ class Maintenance:
                 )
 
     @property
-    def at_work(self) -> bool:
+    def is_ready(self) -> bool:
         """Whether the worker is in its group, has its state, and does not stop."""
         app: Any = self._app
         if app.group.waiting_since is not None:  # before the consumer's thread has begun it cannot even be asked

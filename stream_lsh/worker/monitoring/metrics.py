@@ -97,7 +97,7 @@ class WorkerCollector:
             yield metric
 
     def _of_the_worker(self) -> Iterator[Metric]:
-        app, ready = self._app, self._maintenance.at_work
+        app, ready = self._app, self._maintenance.is_ready
         yield GaugeMetricFamily(_PREFIX + "ready", "1 if the worker is in its group and has its state.", int(ready))
         recovery = app.tables.recovery
         left = recovery.active_remaining_total() if app.in_recovery else 0

@@ -84,7 +84,7 @@ class WorkerWeb:
     Args:
         app: the engine.
         pipelines: all that run on it, by name.
-        maintenance: reports whether the worker is at work.
+        maintenance: reports whether the worker is ready.
     """
 
     def __init__(self, app: Any, pipelines: Mapping[str, PipelineState], maintenance: Maintenance) -> None:
@@ -126,14 +126,14 @@ class WorkerWeb:
         return web.Response(text="ok\n")
 
     async def ready(self) -> web.Response:
-        """Report whether the worker is at work."""
-        if self._maintenance.at_work:
+        """Report whether the worker is ready."""
+        if self._maintenance.is_ready:
             return web.Response(text="ready\n")
         return web.Response(text="recovering\n" if self._app.in_recovery else "not in the group\n", status=503)
 
     async def _ends(self) -> dict[TP, int]:
         """The ends of the partitions that this worker reads; a closed source is not fetched, so the broker is asked."""
-        if not self._maintenance.at_work:
+        if not self._maintenance.is_ready:
             return {}
         configs = [state.config for state in self._pipelines.values()]
         read = {topic for config in configs for topic in (*config.sources, *config.step_topics)}

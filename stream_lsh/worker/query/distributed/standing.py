@@ -123,7 +123,7 @@ class WorkerStanding:
         Raises:
             Problem: not-now; its state is not complete, or it may have lost its partitions to other workers.
         """
-        if not self._app.maintenance.at_work:
+        if not self._app.maintenance.is_ready:
             raise Problem("not-now", f"this worker is {self.state}")
         try:
             self._app.fence.check()

@@ -17,8 +17,8 @@ from tests.unit.worker.query.client import in_loop, raw
 
 @asynccontextmanager
 async def served(caplog: pytest.LogCaptureFixture, **app: bool) -> AsyncIterator[str]:
-    """The address of the pages of a worker without pipelines; `at_work` and `in_recovery` are its state."""
-    state: Any = SimpleNamespace(**{"at_work": False, "in_recovery": False} | app)
+    """The address of the pages of a worker without pipelines; `is_ready` and `in_recovery` are its state."""
+    state: Any = SimpleNamespace(**{"is_ready": False, "in_recovery": False} | app)
     port = free_port()
     with caplog.at_level(logging.INFO):
         serving = asyncio.create_task(WorkerWeb(state, {}, state).serve("127.0.0.1", port))
@@ -38,13 +38,13 @@ async def answer(address: str, path: str, method: str = "GET") -> tuple[int, str
 @pytest.mark.parametrize(
     ("state", "ready"),
     [
-        ({"at_work": True}, (200, "ready\n")),
+        ({"is_ready": True}, (200, "ready\n")),
         ({"in_recovery": True}, (503, "recovering\n")),
         ({}, (503, "not in the group\n")),
     ],
 )
 @in_loop
-async def test_a_supervisor_sees_whether_a_worker_is_at_work(
+async def test_a_supervisor_sees_whether_a_worker_is_ready(
     state: dict[str, bool], ready: tuple[int, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     async with served(caplog, **state) as address:
