@@ -194,12 +194,15 @@ def test_gather_sends_pairs_and_then_marks(held: bool, step: str) -> None:
     assert sent(effects, "verifications")[-1].watermarks is not None
 
 
-def test_verify_sends_edges_before_it_acknowledges_them() -> None:
+def test_verify_sends_edges_and_then_marks_before_it_acknowledges_them() -> None:
     pipeline = Pipeline()
     pipeline.held = dict
     bands = sent(pipeline.sign(Document("a", TEXT, 5), Document("b", TEXT, 6)), "bands")
     gathered = pipeline.gather(*sent(pipeline.index(*bands), "candidates"))
-    assert kinds(pipeline.verify(*sent(gathered, "verifications"))) == ["edges", TURN, Acknowledge]
+    marks = VerificationsFrame(watermarks=Watermarks(0, (Mark(0, 6, False, 0, 1, 1),)))
+    effects = [*pipeline.verify(marks, *sent(gathered, "verifications"))]
+    assert kinds(effects) == ["edges", TURN, "edges", Acknowledge]
+    assert [frame.watermarks is None for frame in sent(effects, "edges")] == [True, False]
 
 
 def test_settle_publishes_before_it_records_and_flights_follow_each_other() -> None:
