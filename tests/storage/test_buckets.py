@@ -145,6 +145,17 @@ def files(place: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in place.iterdir() if path.suffix == ".seg"}
 
 
+def test_a_store_that_is_closed_before_a_copy_is_written_leaves_its_files(tmp_path: Path) -> None:
+    place = tmp_path / "b"
+    store = saved(place)
+    apply(store.table, ("in", (make_ref(0, 1_000), 2_005, [1 << 50])))
+    copy = store.capture(store.table, 200, store.head, Horizon())
+    before = {path.name: path.read_bytes() for path in place.iterdir()}
+    store.close()
+    assert store.save(copy) == {}, "the folder may have another owner"
+    assert {path.name: path.read_bytes() for path in place.iterdir()} == before
+
+
 def test_only_segments_that_changed_are_written_again_and_others_are_mapped(tmp_path: Path) -> None:
     place = tmp_path / "b"
     saved(place)
