@@ -152,6 +152,13 @@ def test_event_time_and_position_of_sign_move_when_all_of_a_batch_is_stored() ->
         assert (before == 5, pipeline.documents.position == 1) == (isinstance(effect, Acknowledge),) * 2
 
 
+def test_a_delete_does_not_advance_event_time() -> None:
+    pipeline = Pipeline()
+    list(pipeline.sign(Document("a", TEXT, 5)))
+    list(pipeline.sign(Document("a", None, 900)))
+    assert (pipeline.documents.newest_ms, pipeline.documents.position) == (5, 2)
+
+
 def test_while_a_table_may_be_ahead_of_its_changelog_it_is_not_saved() -> None:
     pipeline = Pipeline()
     seen = [(kinds([effect])[0], pipeline.documents.is_ahead) for effect in pipeline.sign(Document("a", TEXT, 5))]
@@ -270,9 +277,9 @@ def test_a_report_of_event_time_is_one_frame_and_states_what_is_delivered() -> N
         return True
 
     other = Pipeline().documents
-    sources = [SignedPartition(0, pipeline.documents, 0, is_end), SignedPartition(1, other, None, is_end)]
+    sources = [SignedPartition(0, pipeline.documents, 0, is_end), SignedPartition(1, other, 7, is_end)]
     effects = list(event_time_agent(sources, 0, 1))
     assert kinds(effects) == ["bands"]
     marks = sent(effects, "bands")[0].watermarks.marks
     assert [(mark.source, mark.time_ms, mark.idle) for mark in marks] == [(0, 5, False), (1, BEGINNING_MS, False)]
-    assert ends == [1, 0]
+    assert ends == [1, 7], "a partition that is new here is read from its committed offset"

@@ -17,6 +17,18 @@ def test_an_extent_is_the_newest_time_and_the_highest_ref_of_each_partition() ->
     assert extent_of(times[:0], refs[:0]) == Extent()
 
 
+@pytest.mark.parametrize("together", [1, 3])
+def test_a_record_that_is_noted_twice_counts_once(together: int) -> None:
+    once, twice = LogHead(together), LogHead(together)
+    for offset in range(5):
+        extent = Extent(offset, (offset,), 2)
+        once.note(offset, extent)
+        twice.note(offset, extent)
+        twice.note(offset, extent)
+    assert (twice.entries, twice.runs) == (once.entries, once.runs)
+    assert once.entries == 10
+
+
 @pytest.mark.parametrize("case", range(40))
 @pytest.mark.parametrize("together", [1, 3])
 def test_nothing_that_has_not_expired_is_given_up_and_nothing_is_kept_for_long(case: int, together: int) -> None:
