@@ -5,7 +5,7 @@ the constraint and the number of false candidates is minimised.  `choose_by_area
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -284,7 +284,7 @@ def pinned(threshold: float, recall: float, slots: int, bands: int, rows: int) -
             changes.insert(0, f"lower recall to {lower}")
         raise ConfigError(
             f"{bands} bands of {rows} rows find a pair of similarity {threshold:.4g} with probability {reached:.4f}, "
-            f"not {recall}: {', or '.join(changes)}"
+            f"not {recall}: {_either(changes)}"
         )
     return banding
 
@@ -339,8 +339,12 @@ def _infeasible(threshold: float, recall: float, slots: int) -> str:
         changes.append(f"lower recall to {reached}")
     if lowest < 1:
         changes.append(f"raise the threshold to {lowest}")
-    *others, last = changes
     return (
         f"no banding of {slots} slots finds a pair of similarity {threshold:.4g} with probability {recall}: "
-        f"{', '.join([*others, f'or {last}' if others else last])}"
+        f"{_either(changes)}"
     )
+
+
+def _either(changes: Sequence[str]) -> str:
+    *others, last = changes
+    return ", ".join([*others, f"or {last}" if others else last])

@@ -74,8 +74,14 @@ async def send(address: str, topic: str, documents: Iterable[Document]) -> None:
 
 
 def configured(broker: Broker, name: str, partitions: int, **pipeline: Any) -> Config:
-    chosen = {"source": f"{name}-source", "retention": 0, "threshold": 0.5} | pipeline
-    keys = "\n".join(f"{key} = {json.dumps(value)}" for key, value in chosen.items())
+    """A pipeline of texts: all are kept, and pairs match from a similarity of 0.5 on, unless the keys say otherwise."""
+    keys: dict[str, Any] = {"source": f"{name}-source", "retention": 0, "threshold": 0.5} | pipeline
+    return parsed(broker, name, partitions, **keys)
+
+
+def parsed(broker: Broker, name: str, partitions: int, more: str = "", **pipeline: Any) -> Config:
+    """A pipeline with these keys, and further lines, as `stream-lsh worker` reads it."""
+    keys = "\n".join(f"{key} = {json.dumps(value)}" for key, value in pipeline.items())
     text = f"""
 [kafka]
 brokers = "{broker.address}"
@@ -87,6 +93,7 @@ data_dir = "{tempfile.mkdtemp(prefix="stream-lsh-test-")}"
 name = "{name}-p"
 partitions = {partitions}
 {keys}
+{more}
 """
     return parse(text, "test.toml", {})
 

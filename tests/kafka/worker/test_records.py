@@ -4,14 +4,13 @@ import asyncio
 import json
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from stream_lsh import Record, RecordLinker
-from stream_lsh.config import Config, parse
+from stream_lsh.config import Config
 from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.record.in_memory import learned_from
 from stream_lsh.kinds.record.profiles import bundled, profile_text
@@ -22,6 +21,7 @@ from tests.evaluation.linking import measured
 from tests.evaluation.record_corpora import febrl
 from tests.kafka.harness import read, running, until
 from tests.kafka.messages import NOW_MS, document, eventually, letters, producing, started
+from tests.kafka.pipelines import parsed
 from tests.kafka.worker.test_startup import refused
 from tests.patience import PATIENCE
 from tests.unit.kinds.test_record_linker import PROFILE, record
@@ -35,22 +35,7 @@ def resolving(
     """A pipeline of records, as `stream-lsh worker` reads it."""
     path = folder / f"{profile.name}.toml"
     path.write_text(profile_text(profile), encoding="utf-8")
-    text = f"""
-[kafka]
-brokers = "{broker.address}"
-[worker]
-app_id = "{name}"
-session_timeout = "120s"
-data_dir = "{tempfile.mkdtemp(prefix="stream-lsh-test-")}"
-[[pipeline]]
-name = "{name}-p"
-source = "{name}-source"
-partitions = {partitions}
-kind = "record"
-profile = "{path}"
-{more}
-"""
-    return parse(text, "test.toml", {})
+    return parsed(broker, name, partitions, more, source=f"{name}-source", kind="record", profile=str(path))
 
 
 async def send(broker: Broker, topic: str, messages: Iterable[tuple[str, dict[str, Any] | None]]) -> None:

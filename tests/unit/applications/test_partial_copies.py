@@ -20,6 +20,14 @@ def with_passage(seed: int, passage: str) -> str:
     return " ".join([*words[:100], passage, *words[100:]])
 
 
+def with_a_common_passage() -> PartialCopies:
+    """The texts a and b, with one passage of 100 words in both."""
+    passage, copies = own(99, 100), PartialCopies()
+    copies.add("a", with_passage(1, passage))
+    copies.add("b", with_passage(2, passage))
+    return copies
+
+
 def test_a_passage_of_a_text_in_another_one_is_found_with_exact_shares() -> None:
     copies = PartialCopies()
     original = own(1)
@@ -140,10 +148,7 @@ def test_replaced_and_removed_texts_are_forgotten() -> None:
 
 
 def test_the_error_about_an_absent_text_names_its_id() -> None:
-    passage = own(99, 100)
-    copies = PartialCopies()
-    copies.add("a", with_passage(1, passage))
-    copies.add("b", with_passage(2, passage))
+    copies = with_a_common_passage()
     (found,) = copies.find()
     copies.remove("a")
     with pytest.raises(UnusableDocument, match="got 'a', expected the id of a text that was added"):
@@ -153,10 +158,7 @@ def test_the_error_about_an_absent_text_names_its_id() -> None:
 
 
 def test_passages_are_available_after_more_texts_were_added() -> None:
-    passage = own(99, 100)
-    copies = PartialCopies()
-    copies.add("a", with_passage(1, passage))
-    copies.add("b", with_passage(2, passage))
+    copies = with_a_common_passage()
     (found,) = copies.find()
     copies.add("c", own(3))
     assert [one.units for one in copies.passages(found)] == [100]

@@ -23,6 +23,7 @@ from stream_lsh.records.reading import Reader
 from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.message import ParseRules
 from stream_lsh.worker.clients import producer
+from tests.unit.worker.clients.fakes import FakeClient
 
 
 @pytest.mark.parametrize("text", ["plain", "", "\x00", "half a pair \ud800", "\U0001f600", None])
@@ -99,17 +100,8 @@ def test_a_profile_without_columns_of_id_and_source_has_the_key() -> None:
     assert parse_record(value, key, Reader(bare), fallback_time_ms=9).id == "7"
 
 
-class ProducerWithoutTopic:
+class ProducerWithoutTopic(FakeClient):
     """A client of a broker that does not have the topic and does not create it."""
-
-    def __init__(self, **settings: Any) -> None:
-        pass
-
-    async def start(self) -> None:
-        pass
-
-    async def stop(self) -> None:
-        pass
 
     async def partitions_for(self, topic: str) -> set[int]:
         return {0}

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +19,7 @@ from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import encode
 from stream_lsh.worker.clients import tail
 from stream_lsh.worker.clients.tail import candidate_lines, readable
+from tests.unit.worker.clients.fakes import FakeClient
 
 PIPELINE = parse('[[pipeline]]\nname = "p"\nsource = "s"\n', "test.toml", {}).pipelines[0]
 OTHER = parse('[[pipeline]]\nname = "p"\nsource = "s"\nseed = 7\n', "test.toml", {}).pipelines[0]
@@ -80,16 +80,7 @@ def test_partitions_that_no_broker_reports_are_an_error_with_a_message(monkeypat
 def test_a_broker_that_stops_answering_is_an_error_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     partition = TopicPartition("m", 0)
 
-    class Consumer:
-        def __init__(self, **settings: Any) -> None:
-            pass
-
-        async def start(self) -> None:
-            pass
-
-        async def stop(self) -> None:
-            pass
-
+    class Consumer(FakeClient):
         async def topics(self) -> set[str]:
             return {"m"}
 
